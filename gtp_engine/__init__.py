@@ -16,6 +16,9 @@ from gtp_engine.base.former_names import FormerModules
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
+    from gtp_engine.arena.match.records import MatchFolder
+    from gtp_engine.arena.match.runner import run_match
+    from gtp_engine.arena.match.settings import MatchSettings
     from gtp_engine.base.errors import (
         ArgumentError,
         BoardNotEmptyError,
@@ -78,6 +81,9 @@ __all__ = [
     "load_evaluator",
     "play",
     "review",
+    "run_match",
+    "MatchSettings",
+    "MatchFolder",
     # other engines, and what all engines find
     "GtpEngine",
     "AnalysisEngine",
@@ -147,49 +153,34 @@ __all__ = [
 ]
 
 _MODULES: Final = {
-    "Evaluator": "evaluation.evaluator",
-    "EvaluatorInfo": "evaluation.evaluator_info",
-    "FunctionEvaluator": "evaluation.evaluator",
-    "Seen": "evaluation.evaluator",
-    "Guess": "evaluation.evaluator",
-    "NetworkInfo": "nn.metadata",
-    "read_metadata": "nn.metadata",
-    "write_metadata": "nn.metadata",
-    "Limit": "engine.answers",
-    "PlayResult": "engine.answers",
-    "Analysis": "engine.answers",
-    "MoveAnalysis": "engine.answers",
-    "PositionEvaluation": "engine.answers",
-    "AnalysisStream": "protocols.client.simple",
-    "SimpleGtpEngine": "protocols.client.gtp_engines",
-    "SimpleAnalysisEngine": "protocols.client.analysis_engines",
-    "GtpEngine": "protocols.client.gtp_engines",
-    "AnalysisEngine": "protocols.client.analysis_engines",
-    "AsyncAnalysis": "protocols.client",
-    "TimeLeft": "go.clock",
-    "TimeSettings": "go.clock",
-    "Config": "config",
-    "Choice": "engine",
-    "Engine": "engine",
-    "BLACK": "go.coords",
-    "WHITE": "go.coords",
-    "EMPTY": "go.coords",
-    "PASS": "go.coords",
-    "Move": "go.coords",
-    "Color": "go.coords",
-    "Point": "go.coords",
-    "format_vertex": "go.coords",
-    "parse_vertex": "go.coords",
-    "Game": "go.game",
-    "Rules": "go.rules",
-    "Score": "go.scoring",
-    "encode": "nn.encoding",
-    "load_evaluator": "nn.loading",
-    "serve_gtp": "protocols.gtp.session",
-    "CancelToken": "search.limits",
-    "GameNode": "sgf.game_tree",
-    "GameTree": "sgf.game_tree",
-    "read_headers": "sgf.collection",
+    name: module
+    for module, names in {
+        "arena.match.records": "MatchFolder",
+        "arena.match.runner": "run_match",
+        "arena.match.settings": "MatchSettings",
+        "config": "Config",
+        "engine": "Choice Engine",
+        "engine.answers": "Limit PlayResult Analysis MoveAnalysis PositionEvaluation",
+        "evaluation.evaluator": "Evaluator FunctionEvaluator Seen Guess",
+        "evaluation.evaluator_info": "EvaluatorInfo",
+        "go.clock": "TimeLeft TimeSettings",
+        "go.coords": "BLACK WHITE EMPTY PASS Move Color Point format_vertex parse_vertex",
+        "go.game": "Game",
+        "go.rules": "Rules",
+        "go.scoring": "Score",
+        "nn.encoding": "encode",
+        "nn.loading": "load_evaluator",
+        "nn.metadata": "NetworkInfo read_metadata write_metadata",
+        "protocols.client": "AsyncAnalysis",
+        "protocols.client.analysis_engines": "SimpleAnalysisEngine AnalysisEngine",
+        "protocols.client.gtp_engines": "SimpleGtpEngine GtpEngine",
+        "protocols.client.simple": "AnalysisStream",
+        "protocols.gtp.session": "serve_gtp",
+        "search.limits": "CancelToken",
+        "sgf.collection": "read_headers",
+        "sgf.game_tree": "GameNode GameTree",
+    }.items()
+    for name in names.split()
 }
 """Where each public name is defined, below this package; the other names are in `base.errors`."""
 

@@ -50,7 +50,7 @@ def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
     """Start a new game from a diagram."""
     diagram = parse_diagram(text)
     engine.set_board_size(diagram.width, diagram.height)
-    engine.set_position([Move(color, point) for point, color in diagram.stones.items()], to_play)
+    engine.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
 
 
 def point(engine: Engine, vertex: str) -> int:

@@ -6,6 +6,9 @@ import importlib.util
 import io
 import random
 import re
+import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -55,6 +58,14 @@ def printed(name: str, *arguments: object) -> str:
 def test_each_example_has_at_most_80_lines() -> None:
     lengths = {path.name: line_count(path.read_text(encoding="utf-8")) for path in EXAMPLES.glob("*.py")}
     assert len(lengths) == 3 and max(lengths.values()) <= 80, lengths
+
+
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="no pyright: npm install --global pyright")
+def test_pyright_finds_no_error() -> None:
+    files = [EXAMPLES, ROOT / "docs" / "scripts", Path(__file__).with_name("typed_user.py")]
+    command = [str(shutil.which("pyright")), "--pythonpath", sys.executable, *map(str, files)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 def test_many_records(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The package's public names: all there, nothing else, and importing the package loads none of them."""
 
 import ast
+import doctest
 import importlib
 import inspect
 import re
@@ -11,93 +12,31 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from documents import ROOT
 from package_sources import PACKAGE, parse
 
 import gtp_engine
 import gtp_engine.base.errors
 from gtp_engine.base.former_names import former_name
 
-EXPECTED = [
-    "__version__",
-    "Engine",
-    "Choice",
-    "CancelToken",
-    "Config",
-    "TimeSettings",
-    "TimeLeft",
-    "load_evaluator",
-    "play",
-    "review",
-    "GtpEngine",
-    "AnalysisEngine",
-    "SimpleGtpEngine",
-    "SimpleAnalysisEngine",
-    "Limit",
-    "PlayResult",
-    "Analysis",
-    "MoveAnalysis",
-    "PositionEvaluation",
-    "AnalysisStream",
-    "AsyncAnalysis",
-    "Evaluator",
-    "EvaluatorInfo",
-    "FunctionEvaluator",
-    "Seen",
-    "Guess",
-    "NetworkInfo",
-    "read_metadata",
-    "write_metadata",
-    "encode",
-    "serve_gtp",
-    "Game",
-    "Rules",
-    "Score",
-    "Move",
-    "Color",
-    "Point",
-    "BLACK",
-    "WHITE",
-    "EMPTY",
-    "PASS",
-    "parse_vertex",
-    "format_vertex",
-    "GameTree",
-    "GameNode",
-    "read_headers",
-    "TengenError",
-    "ArgumentError",
-    "BoardNotEmptyError",
-    "CannotUndoError",
-    "CommandFailedError",
-    "ConfigError",
-    "EngineBusyError",
-    "EngineDiedError",
-    "EngineError",
-    "EngineStartError",
-    "EngineTimeoutError",
-    "GameStateError",
-    "HandicapError",
-    "IllegalMoveError",
-    "InvalidColorError",
-    "InvalidSizeError",
-    "InvalidVertexError",
-    "KomiError",
-    "LimitError",
-    "ModelError",
-    "RulesError",
-    "SgfError",
-    "TaskError",
-    "TimeSettingsError",
-    "WorkerError",
-]
+DOCUMENT = (ROOT / "docs" / "python-api.md").read_text("utf-8")
+OWN_NETWORKS = (ROOT / "docs" / "own-networks.md").read_text("utf-8")
+TABLE = re.findall(r"^\| (`.*?) \|", DOCUMENT.partition("## Games")[0], re.MULTILINE)
+"""What stands in the first column of the names that are public."""
+NAMES = gtp_engine.__all__[1:]
 
 
-def test_all_lists_the_public_names() -> None:
-    assert gtp_engine.__all__ == EXPECTED
+def test_the_document_lists_the_public_names() -> None:
+    """A test of errors knows those beside TengenError; what networks of one's own need stands in their document."""
+    listed = [name for cell in TABLE for name in re.findall(r"`(\w+)`", cell)]
+    others = {name for name in NAMES if not name.endswith("Error")} - {*listed}
+    assert set(listed) <= {*NAMES} and len(listed) == len(set(listed)) and len(NAMES) == len(set(NAMES))
+    assert all(re.search(rf"\b{name}\b", OWN_NETWORKS) for name in others), others
+    assert gtp_engine.__all__[0] == "__version__"
 
 
 def test_every_public_name_can_be_loaded() -> None:
-    for name in EXPECTED:
+    for name in NAMES:
         assert getattr(gtp_engine, name) is not None
         assert name in dir(gtp_engine)
 
@@ -106,7 +45,7 @@ def test_type_checkers_and_the_documentation_know_every_name() -> None:
     """They read imports, not `__getattr__`."""
     (unread,) = (node for node in parse(PACKAGE / "__init__.py").body if isinstance(node, ast.If))
     known = {alias.name for node in unread.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert known == set(EXPECTED) - {"__version__"}
+    assert known == set(NAMES)
 
 
 def test_every_deliberate_error_is_public() -> None:
@@ -207,3 +146,20 @@ def test_modules_that_moved_are_found_under_their_former_names(former: str) -> N
     now = former.replace("gtp_engine.", "gtp_engine.people.")
     with pytest.warns(DeprecationWarning, match=f"{former} is now {now}; the former name goes with version 3.0"):
         assert importlib.import_module(former) is importlib.import_module(now)
+
+
+def examples() -> str:
+    """Return the code in the documents, their programs included."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    code = [block for page in pages for block in re.findall("```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
+    return "\n".join([*code, *(path.read_text("utf-8") for path in (ROOT / "docs").glob("*/*.py"))])
+
+
+def test_each_public_name_has_an_example() -> None:
+    """In the documents, or in its docstring, indented or as a session that runs; errors are raised, not called."""
+    code, values = examples(), {name: getattr(gtp_engine, name) for name in NAMES if not name.endswith("Error")}
+    for name, value in values.items():
+        text = inspect.getdoc(value) or ""
+        assert re.search(rf"\b{name}\b", code) or re.search("^(?: {4}|>>> )", text, re.MULTILINE), name
+        for test in doctest.DocTestFinder(recurse=False).find(value, name, globs=values) if text else ():
+            assert doctest.DocTestRunner().run(test).failed == 0, name

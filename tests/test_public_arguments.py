@@ -66,8 +66,8 @@ def test_what_is_taken() -> None:
     assert (play.GameSettings(human="white").engine, for_color(1.0, "white"), for_color(1.0, "b")) == (BLACK, -1, 1)  # type: ignore[arg-type]
     assert play.GameClock(TimeSettings.absolute(60)).left("black").main == 60
     with Engine(CONFIG) as engine:
-        engine.play("B", "C3")
-        engine.play(WHITE, "b2")
+        engine.play("C3", "B")
+        engine.play("b2", WHITE)
         engine.play_sequence([("black", "A1")])  # type: ignore[list-item]
         engine.set_rules("jap" + "anese")
         engine.set_time_left("w", 10, 0)
@@ -94,6 +94,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "text as stones": (lambda: Game(9).set_up("E5"), InvalidVertexError, "move 'E': expected a Move of"),  # type: ignore[arg-type]
     "color": (lambda: Game(9).play("E5", "red"), InvalidColorError, "invalid color 'red'"),
     "True as color": (lambda: Game(9).play("E5", True), InvalidColorError, "invalid color True"),
+    "point as color": (lambda: Game(9).play("E5", PASS), InvalidColorError, "invalid color pass"),
+    "color as point": (lambda: Game(9).play(BLACK), InvalidVertexError, "invalid point BLACK"),
     "True as point": (lambda: Game(9).play(True), InvalidVertexError, "invalid point True"),
     "another board": (
         lambda: GameTree(Game(9)).root.add_played(Move(BLACK, Point("A19"))),
@@ -150,3 +152,18 @@ def test_names_that_no_file_has(path: str) -> None:
         with pytest.raises(TengenError) as caught:
             call(path)
         assert "\n" not in str(caught.value) and len(str(caught.value)) < 1200
+
+
+def test_the_former_order_of_play_goes_on_and_warns() -> None:
+    with Engine(CONFIG) as engine:
+        for color, vertex in (("B", "C3"), ("white", "pass"), (BLACK, Point("A1", 5)), (WHITE, PASS)):
+            with pytest.warns(
+                DeprecationWarning, match=r"Engine\.play\(color, point\) is now play\(point, color\)"
+            ) as seen:
+                assert engine.play(color, vertex) == engine.game.moves[-1] == engine.game.as_move((color, vertex))
+            assert seen[0].filename == __file__
+        assert engine.play("B2") == (BLACK, Point("B2", 5))
+        assert engine.play(Move(BLACK, Point("C4", 5))) == engine.game.moves[-1]
+        for move, color in ((1, 3), (BLACK, None), ("black", None)):
+            with pytest.raises((InvalidColorError, InvalidVertexError)):
+                engine.play(move, color)

@@ -39,7 +39,7 @@ def rows(folder: str) -> list[dict[str, object]]:
     table: list[dict[str, object]] = []
     for tree in GameTree.load_all(folder, pass_over=lambda error: None):
         record = tree.record
-        last = Game.from_sgf(tree.to_bytes())
+        last = tree.game()
         captured = sum(last.captures.values())
         table.append(
             {"black": record.black_name, "white": record.white_name, "moves": len(record.moves), "captured": captured}

@@ -57,6 +57,9 @@ class MoveAnalysis:
     `winrate` is in [0, 1] and `lead`, in points, without limits, both those of `Analysis.side`.  `lcb` is the lower
     confidence bound of the winrate, by which engines choose moves: that of the side to play, so an upper one where the
     other side is shown.  What an engine does not report is None.
+
+    >>> MoveAnalysis("Q16", visits=80, winrate=0.5, lead=0.3, pv=("Q16", "D4")).pv
+    ('Q16', 'D4')
     """
 
     vertex: str
@@ -109,6 +112,9 @@ class Analysis:
     """What a search found in a position; winrate and lead are those of `side`.
 
     `str(analysis)` is one line for people; notebooks show the position with the best moves.
+
+    >>> print(Analysis(Color.BLACK, Color.BLACK, 30, winrate=0.5, lead=1.5, moves=()).seen_by("white"))
+    white 50.0%, -1.5 points, 30 visits
     """
 
     side: Color
@@ -179,7 +185,13 @@ class Analysis:
 
 @dataclass(frozen=True)
 class PositionEvaluation:
-    """What a network says about a position without a search; winrate, lead and ownership are those of `side`."""
+    """What a network says about a position without a search; winrate, lead and ownership are those of `side`.
+
+    For example:
+
+        (found,) = engine.evaluate([game])
+        print(found.best, found.policy[found.best], found.lead)
+    """
 
     side: Color
     """The side to play."""
@@ -223,7 +235,11 @@ class PositionEvaluation:
 
 @dataclass(frozen=True)
 class PlayResult:
-    """The move that an engine has chosen: a `Move`, perhaps a pass, or None if it resigns."""
+    """The move that an engine has chosen: a `Move`, perhaps a pass, or None if it resigns.
+
+    >>> print(PlayResult(Move(Color.BLACK, PASS)), PlayResult(None))
+    pass resign
+    """
 
     move: Move | None
     seconds: float = 0.0

@@ -141,7 +141,13 @@ class MoveTask:
 
 @dataclass(frozen=True)
 class Choice:
-    """The engine's move, a point or PASS, or its resignation (`point` is PASS then), and the report of the search."""
+    """The engine's move, a point or PASS, or its resignation (`point` is PASS then), and the report of the search.
+
+    For example:
+
+        choice = engine.genmove()
+        print(choice.point, choice.report.visits)
+    """
 
     point: Point
     report: SearchReport

@@ -13,6 +13,7 @@ import random
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial, wraps
@@ -49,7 +50,7 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import AnyMove, Color, Point, to_color, to_stone
+from gtp_engine.go.coords import AnyMove, Color, Move, Point, is_color, to_color, to_stone
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -232,11 +233,13 @@ class Engine:
             self.game.komi = rules.fair_komi(self.game.width, self.game.height)
 
     @_exclusive
-    def set_position(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
+    def set_up(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Start a new game from a set-up position; raises IllegalMoveError (nothing changes then)."""
         game = self._empty_game()
         game.set_up(stones, first_player)
         self._start(game)
+
+    set_position = former_name("Engine.set_position", set_up, gone="3.0")
 
     @_exclusive
     def set_game(self, game: Game) -> None:
@@ -271,17 +274,24 @@ class Engine:
     # --- playing ---
 
     @_exclusive
-    def play(self, color: int | str, point: int | str) -> None:
-        """Play a move of either colour; raises IllegalMoveError, InvalidVertexError and InvalidColorError.
+    def play(self, move: AnyMove | int | str, color: int | str | None = None) -> Move:
+        """Play a move as `Game.play` does, and return it; raises what that raises.
 
         What records contain though the rules forbid it is played with a warning, unless the configuration is strict.
+        The order of version 1, `play(color, point)`, goes with version 3.0 and warns.
         """
-        move = self.game.as_move((color, point))
-        reason = self.game.illegal_reason(move.point, move.color)
-        self.game.play(move, tolerant=not self.config.game.strict)
+        if color is not None and (isinstance(move, Color) or (isinstance(move, str) and is_color(move))):
+            message = "Engine.play(color, point) is now play(point, color); the former order goes with version 3.0"
+            warnings.warn(message, DeprecationWarning, stacklevel=3)
+            move, color = color, move
+        played = self.game.resolve(move, color)
+        reason = self.game.illegal_reason(played.point, played.color)
+        self.game.play(played, tolerant=not self.config.game.strict)
         if reason is not None:
-            self._log(f"warning: {self.game.explain(reason, move.point)}; it is played because the controller sent it")
+            text = self.game.explain(reason, played.point)
+            self._log(f"warning: {text}; it is played because the controller sent it")
         self._resigned = EMPTY
+        return played
 
     @_exclusive
     def play_sequence(self, moves: Iterable[AnyMove]) -> None:
@@ -289,7 +299,7 @@ class Engine:
         played, resigned, to_play = 0, self._resigned, self.game.to_play
         try:
             for move in moves:
-                self.play(*self.game.as_move(move))
+                self.play(self.game.as_move(move))
                 played += 1
         except TengenError:
             self.game.undo(played)

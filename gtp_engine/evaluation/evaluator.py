@@ -84,6 +84,8 @@ class Evaluator(RolloutPolicy, Protocol):
     """Evaluates positions; one thread calls it at a time.
 
     `write_rollout_policy` may be called only where `info.has_rollout_policy`.
+
+        evaluator: Evaluator = load_evaluator(Config().network, log=print)
     """
 
     @property

@@ -76,7 +76,12 @@ ANY_BOARD: Final = BoardSizes((2, 25), (2, 25))
 
 @dataclass(frozen=True)
 class EvaluatorInfo:
-    """The description of an evaluator; it does not change during the evaluator's life."""
+    """The description of an evaluator; it does not change during the evaluator's life.
+
+    For example:
+
+        print(engine.evaluator.info.name, engine.evaluator.info.has_score)
+    """
 
     name: str
     """For people: in logs and in the replies that describe the engine."""

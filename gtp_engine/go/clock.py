@@ -83,6 +83,9 @@ class TimeSettings:
     """Time settings; use the constructors below, which check and simplify them.
 
     Fields that a kind does not use are 0, limits that it does not have are infinite.  All times are in seconds.
+
+    >>> TimeSettings.byoyomi(600, 30, 5).periods, TimeSettings.fischer(600, 10).increment
+    (5, 10.0)
     """
 
     kind: TimeKind = TimeKind.NONE
@@ -326,6 +329,8 @@ class TimeLeft(NamedTuple):
     `periods` counts the byo-yomi periods left, the current one included; `period` are the seconds left in it, and
     `stones` the moves still to make in it (Canadian).  Before the overtime these are their initial values.  Seconds are
     never negative.
+
+        engine.set_time_left("black", settings, TimeLeft(True, 0.0, periods=3, period=30.0, stones=0))
     """
 
     has_time: bool

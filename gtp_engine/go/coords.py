@@ -26,7 +26,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from gtp_engine.base.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
 from gtp_engine.go import constants
-from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, NULL_POINT
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """The letter of each column from the left; there is no I, which looks like 1."""
@@ -44,6 +44,9 @@ class Color(int):
 
     `Color("b")`, `Color("white")` and `Color(2)` are read; raises InvalidColorError.  No enumeration, because kernels
     would be compiled again for its values.
+
+    >>> Color("w").opponent, Color.WHITE.letter, f"{Color.WHITE:d} {Color.WHITE}"
+    (BLACK, 'W', '2 white')
     """
 
     EMPTY: ClassVar["Color"]
@@ -250,6 +253,9 @@ def parse_vertex(text: str, *, width: int, height: int) -> Point:
     """Return the point of a vertex ("Q16", "q16"), or PASS for "pass" in any case.
 
     Raises InvalidVertexError with the text and the size of the board, and InvalidSizeError.
+
+    >>> parse_vertex("q16", width=19, height=19)
+    Q16
     """
     if text.lower() == "pass":
         check_size(width, height)
@@ -277,12 +283,17 @@ def parse_color(text: str) -> Color:
     return color
 
 
+def is_color(text: str) -> bool:
+    """Return whether `parse_color` reads the text."""
+    return text.lower() in _COLORS
+
+
 def to_color(color: int | str) -> Color:
     """Return BLACK or WHITE, given as such or as the text that `parse_color` reads; raises InvalidColorError."""
     if isinstance(color, str):
         return parse_color(color)
     try:
-        if color in (BLACK, WHITE) and not isinstance(color, bool):  # True is White where python-chess is meant
+        if color in (BLACK, WHITE) and not isinstance(color, bool | Point):  # True is python-chess's White
             return COLORS[color]
     except (TypeError, ValueError):  # 1.0; an array
         pass
@@ -304,7 +315,7 @@ def to_point(vertex: int | str, *, width: int, height: int) -> Point:
     if isinstance(vertex, str):
         return parse_vertex(vertex, width=width, height=height)
     try:
-        point = points_by_number(width, height).get(index(vertex)) if not isinstance(vertex, bool) else None
+        point = points_by_number(width, height).get(NULL_POINT if isinstance(vertex, bool | Color) else index(vertex))
     except TypeError:
         raise InvalidVertexError(problem(f"point {shown(vertex)}", expected="a point, or a vertex as Q16")) from None
     if point is None:

@@ -385,6 +385,14 @@ class Game:
             raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
         return Move(to_color(move[0]), self.point(move[1]))
 
+    def resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
+        """Return the move that arguments of `play` describe; raises InvalidVertexError and InvalidColorError."""
+        if isinstance(move, Move) and type(move.color) is Color and self._all_points.get(move.point) is move.point:
+            return move
+        if isinstance(move, tuple):
+            return self.as_move(move)
+        return Move(self.to_play if color is None else to_color(color), self.point(move))
+
     # --- legality ---
 
     def illegal_reason(self, point: int | str, color: int | str | None = None) -> str | None:
@@ -423,7 +431,7 @@ class Game:
 
     def is_legal(self, move: AnyMove | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
-        color, point = self._resolve(move, color)
+        color, point = self.resolve(move, color)
         return self._why_illegal(point, color) is None
 
     def legal_points(self, color: int | str | None = None) -> list[Point]:
@@ -460,7 +468,7 @@ class Game:
         though the rules of the game forbid it: repetitions, the retaking of a ko and suicide of several stones.
         Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
         """
-        played = self._resolve(move, color)
+        played = self.resolve(move, color)
         reason = self._why_illegal(played.point, played.color)
         if reason is not None and not (tolerant and self._can_be_played(reason, played.point, played.color)):
             raise IllegalMoveError(reason, f"illegal move: {self.explain(reason, played.point)}")
@@ -606,6 +614,16 @@ class Game:
             size=size,
         )
 
+    def png(self, **drawing: Any) -> bytes:
+        """Return the picture that `svg` draws with these arguments as PNG; raises ArgumentError without `cairosvg`."""
+        try:
+            convert = import_module("cairosvg").svg2png
+        except (ImportError, OSError) as error:  # the package, or the library that it wraps
+            advice = "pip install cairosvg, or take svg"
+            raise ArgumentError(problem(f"PNG: {error}", expected="cairosvg and Cairo", advice=advice)) from None
+        found: bytes = convert(bytestring=self.svg(**drawing).encode())
+        return found
+
     def _repr_svg_(self) -> str:
         return self.svg()
 
@@ -639,14 +657,6 @@ class Game:
         """Return what makes this game: equal games have equal states."""
         conditions = (self.width, self.height, self._rules, self._komi, self.handicap_by_moves)
         return *conditions, sorted(self._setup_stones), self._moves, self._first_player, self.to_play
-
-    def _resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
-        """Return the move that the arguments of `play` and `is_legal` describe."""
-        if isinstance(move, Move) and type(move.color) is Color and self._all_points.get(move.point) is move.point:
-            return move
-        if isinstance(move, tuple):
-            return self.as_move(move)
-        return Move(self.to_play if color is None else to_color(color), self.point(move))
 
     def _points(self, numbers: Iterable[int]) -> list[Point]:
         return [self._all_points[number] for number in numbers]

@@ -21,7 +21,11 @@ from gtp_engine.go.rules import Rules, Scoring, Tax
 
 @dataclass(frozen=True)
 class Score:
-    """Points of both sides; `white` are those with komi, handicap bonus and White's share of the button."""
+    """Points of both sides; `white` are those with komi, handicap bonus and White's share of the button.
+
+    >>> print(Score(40.0, 36.5), Score(40.0, 36.5).winner)
+    B+3.5 black
+    """
 
     black: float
     white: float

@@ -93,7 +93,13 @@ class Scales:
 
 @dataclass(frozen=True)
 class NetworkInfo:
-    """The metadata of a network file, checked; the fields are explained above."""
+    """The metadata of a network file, checked; the fields are explained above.
+
+    For example:
+
+        info = read_metadata("network.onnx")
+        print(info.name, info.encoder, info.sizes)
+    """
 
     kind: str
     encoder: str
@@ -323,7 +329,12 @@ def _check_inputs(info: NetworkInfo, graph: Any, file: Path) -> None:
 
 
 def read_metadata(path: Path | str) -> NetworkInfo:
-    """Return the metadata of a network file; raises ModelError with the file's name."""
+    """Return the metadata of a network file; raises ModelError with the file's name.
+
+    For example:
+
+        sizes = read_metadata("network.onnx").sizes
+    """
     return read_info(Path(path))
 
 

@@ -28,6 +28,9 @@ class CancelToken:
 
     The caller creates a token for a command and puts it into the limits of every search that the command needs.  So a
     cancellation is never lost, even if it comes before the first search or between two.
+
+        threading.Timer(10, token.cancel).start()
+        analysis = engine.analyse(game, Limit(visits=100_000), cancel=token)
     """
 
     def __init__(self) -> None:

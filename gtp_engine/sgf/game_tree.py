@@ -37,7 +37,7 @@ from gtp_engine.sgf.reader import (
     record_of,
     text_of_record,
 )
-from gtp_engine.sgf.record import SgfRecord, format_sgf, record_at
+from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_at
 from gtp_engine.sgf.tree_text import (
     GameText,
     TextNode,
@@ -78,6 +78,9 @@ class GameNode(TextNode):
     `parent` is the node before it, None for the root; `children` are the nodes after it, the main one first.  `tree`
     is the tree, `id` a number that no other node of the tree has or gets.  Points are given as those of `Game`, and
     methods raise InvalidVertexError for one off the board.
+
+    >>> GameTree("(;SZ[9];B[ee]C[Good.])").root.children[0].comment
+    'Good.'
     """
 
     __slots__ = ("id", "tree")
@@ -336,10 +339,10 @@ class GameNode(TextNode):
         children.insert(0, self)
 
     def demote(self) -> None:
-        """Make the node's variation the last one of its parent; raises SgfError for the root."""
+        """Move the node's variation one place back among those of its parent; raises SgfError for the root."""
         children = self._parent("demote").children
-        children.remove(self)
-        children.append(self)
+        place = children.index(self)
+        children.insert(place + 1, children.pop(place))
 
     def make_main_line(self) -> None:
         """Make the line from the root through this node the main line."""
@@ -421,7 +424,7 @@ class GameTree:
     games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.
 
     Iterating gives the nodes, each before its children.  Trees are equal whose nodes have the same properties in the
-    same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own.
+    same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own and the same notes.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -461,8 +464,8 @@ class GameTree:
             one == another for one, another in zip_longest(lines_of(self.root), lines_of(other.root))
         )
 
-    def __reduce__(self) -> tuple[Callable[[str, str], "GameTree"], tuple[str, str]]:
-        return GameTree._in_collection, (self.to_sgf(), self.encoding)
+    def __reduce__(self) -> tuple[Callable[..., "GameTree"], tuple[str, str, tuple[str, ...] | None]]:
+        return GameTree._in_collection, (self.to_sgf(), self.encoding, self._notes)
 
     @staticmethod
     def load(path: str | Path) -> "GameTree":
@@ -478,9 +481,10 @@ class GameTree:
         return of_each_game(paths, GameTree._in_collection, pass_over)
 
     @staticmethod
-    def _in_collection(text: str, encoding: str) -> "GameTree":
+    def _in_collection(text: str, encoding: str, notes: tuple[str, ...] | None = None) -> "GameTree":
         tree = GameTree(text)
         tree.encoding = encoding
+        tree._notes = tree._notes if notes is None else notes
         return tree
 
     @staticmethod
@@ -515,6 +519,13 @@ class GameTree:
     def record(self) -> SgfRecord:
         """The main line as a plain value, with players, komi, rules and result."""
         return record_of(self.main_line(), self._game_text.notes, self._game_text.cut)
+
+    def game(self, move_number: int | None = None) -> Game:
+        """Return the game of the main line as far as it can be played, or as it is before a move, counted from 1.
+
+        Raises SgfError for a number below 1.
+        """
+        return play_record(self.record, move_number=move_number)[0]
 
     def main_line(self) -> list[GameNode]:
         """Return the nodes of the main line, the root first."""

@@ -112,11 +112,11 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
         limits = [command for command in commands(log) if command.startswith("time")]
         assert limits == ["time_settings 0 3 1", "time_settings 0 1 0"]
         times = TimeSettings.fischer(60, 2)
-        client.set_time(times)
+        client.set_time_settings(times)
         client.set_time_left("b", times, full_time(times))
         assert commands(log) == ["time_settings 58 2 1", "time_left B 58 0"]
         with pytest.raises(EngineError, match="Scripted has no byo-yomi"):
-            client.set_time(TimeSettings.byoyomi(60, 10, 3))
+            client.set_time_settings(TimeSettings.byoyomi(60, 10, 3))
         with pytest.raises(EngineError, match="the visits of Scripted cannot be set"):
             client.genmove(game, Limit(visits=10))
         with pytest.raises(EngineError, match="Scripted has no option 'level'"):
@@ -374,7 +374,7 @@ async def test_an_engine_for_asyncio() -> None:
         assert (await client.analyse(game, Limit(visits=30))).is_final
         with pytest.raises(LimitError):
             await client.analyse(game)
-        await client.set_time(TimeSettings.canadian(10, 5, 1))
+        await client.set_time_settings(TimeSettings.canadian(10, 5, 1))
         await client.set_game(game)
         assert await client.options() == {}
     assert not client.is_alive()

@@ -63,7 +63,7 @@ def engine() -> Iterator[Engine]:
 def test_a_new_board_keeps_komi_and_rules(engine: Engine) -> None:
     engine.set_komi(3.75)
     engine.set_rules(Rules.parse("japanese"))
-    engine.play(BLACK, point(engine, "E5"))
+    engine.play(point(engine, "E5"), BLACK)
     engine.set_board_size(13, 7)
     assert (engine.game.width, engine.game.height) == (13, 7)
     assert engine.game.komi == 3.75
@@ -111,7 +111,7 @@ def test_a_komi_that_nothing_has_set_is_logged_once(values: dict[str, object], l
 
 @pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 0), (-9, 9), (10**9, 10**9)])
 def test_impossible_sizes_change_nothing(engine: Engine, size: tuple[int, int]) -> None:
-    engine.play(BLACK, point(engine, "E5"))
+    engine.play(point(engine, "E5"), BLACK)
     with pytest.raises(InvalidSizeError):
         engine.set_board_size(*size)
     assert engine.game.width == 9
@@ -135,7 +135,7 @@ def test_handicap_needs_an_empty_board_and_a_number_the_board_holds(engine: Engi
     with pytest.raises(HandicapError):
         engine.free_handicap([point(engine, "E5")])
     assert not engine.game.setup_stones
-    engine.play(BLACK, point(engine, "E5"))
+    engine.play(point(engine, "E5"), BLACK)
     with pytest.raises(BoardNotEmptyError):
         engine.fixed_handicap(2)
 
@@ -166,9 +166,9 @@ def test_what_records_contain_is_tolerated_unless_strict(strict: bool, moves: st
         engine.play_sequence(game.moves)
         if strict:
             with pytest.raises(IllegalMoveError, match=reason):
-                engine.play(game.to_play, illegal)
+                engine.play(illegal, game.to_play)
         else:
-            engine.play(game.to_play, illegal)
+            engine.play(illegal, game.to_play)
             assert reason in warnings[-1]
         assert len(engine.game.moves) == len(game.moves) + (not strict)
 
@@ -221,7 +221,7 @@ def lost_game(engine: Engine) -> None:
     """Black has nothing; enough moves have been played for a resignation."""
     engine.set_board_size(5)
     for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
-        engine.play(WHITE, point(engine, vertex))
+        engine.play(point(engine, vertex), WHITE)
 
 
 def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
@@ -229,7 +229,7 @@ def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
     answers = []
     for _ in range(3):
         answers.append(engine.genmove(BLACK).resign)
-        engine.play(WHITE, PASS)
+        engine.play(PASS, WHITE)
     assert answers == [False, False, True]
 
 
@@ -250,8 +250,8 @@ def test_a_finished_game_is_counted_without_dead_stones(engine: Engine) -> None:
         engine.set_komi(7.5)
         engine.set_rules(Rules.parse(rules))
         set_up(engine, text, BLACK)
-        engine.play(BLACK, PASS)
-        engine.play(WHITE, PASS)
+        engine.play(PASS, BLACK)
+        engine.play(PASS, WHITE)
         dead = {p for group in engine.groups_by_status("dead") for p in group}
         assert dead == {point(engine, "B6"), point(engine, "G6")}
         score = engine.score()
@@ -266,8 +266,8 @@ def test_under_tromp_taylor_rules_stones_left_on_the_board_count(engine: Engine)
     engine.set_komi(0)
     set_up(engine, ". . X O .\n. O X O .\n. . X O .\nX X X O .\n. . . O .", BLACK)
     estimate = engine.score()
-    engine.play(BLACK, PASS)
-    engine.play(WHITE, PASS)
+    engine.play(PASS, BLACK)
+    engine.play(PASS, WHITE)
     assert engine.groups_by_status("dead") == []
     assert engine.score().margin_black == engine.game.score().margin_black
     assert estimate.margin_black > engine.score().margin_black
@@ -302,7 +302,7 @@ def test_a_game_survives_writing_and_loading(engine: Engine) -> None:
     engine.set_rules(Rules.parse("aga"))
     engine.free_handicap(3)
     for vertex in ("E5", "pass", "E8"):
-        engine.play(engine.game.to_play, point(engine, vertex))
+        engine.play(point(engine, vertex), engine.game.to_play)
     text = engine.to_sgf()
     before = engine.game
     with make() as other:
@@ -499,7 +499,7 @@ def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
         raise AssertionError("nothing to read")
 
     monkeypatch.setattr("gtp_engine.engine.final_score.read_out", read_out)
-    engine.play(BLACK, point(engine, "E5"))
+    engine.play(point(engine, "E5"), BLACK)
     assert abs(engine.score().margin_black) < 20
     assert not engine.outcome().status.is_decided
 

@@ -38,7 +38,7 @@ def test_results_are_those_of_a_stated_side() -> None:
         assert len(found.ownership) == 49
         assert all(-1 <= owner <= 1 for owner in found.ownership.values())
         engine.set_board_size(7)
-        engine.play("b", "D4")
+        engine.play("D4", "b")
         token = CancelToken()
         report = engine.search(0.2, cancel=token)
         shown, black = analysis_of(report, engine.game), report.position_results.seen_by(BLACK)

@@ -28,7 +28,7 @@ from gtp_engine.people.play import SharedEngines
 SEARCHES = {"area": FakeEvaluator, "rollouts": lambda: None}
 USES: dict[str, Callable[[Engine], object]] = {
     "genmove": lambda engine: engine.genmove(),
-    "play": lambda engine: engine.play("black", "A1"),
+    "play": lambda engine: engine.play("A1", "black"),
     "undo": lambda engine: engine.undo(0),
     "analyse": lambda engine: engine.analyse(Game(5), Limit(visits=2)),
     "search": lambda engine: engine.search(0.01),

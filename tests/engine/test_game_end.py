@@ -188,7 +188,7 @@ def test_asking_twice_gives_a_move_twice() -> None:
     """The second search finds all its visits in the tree already and must not rely on the one playout it adds."""
     with make("japanese", -30.5, **{"game.board_size": "9", "search.visits": "400"}) as engine:
         for vertex in ("E5", "C3", "G7", "C7", "G3", "E3"):
-            engine.play(engine.game.to_play, parse_vertex(vertex, width=9, height=9))
+            engine.play(parse_vertex(vertex, width=9, height=9), engine.game.to_play)
         assert PASS not in [engine.genmove(BLACK, play=False).point for _ in range(4)]
 
 
@@ -207,7 +207,7 @@ def test_territory_games_are_searched_with_the_stones_placed_in_mind() -> None:
 def test_a_resignation_is_the_result_in_the_record() -> None:
     with make("chinese", 7.5, **{"game.board_size": "5", "play.resign_turns": "1"}) as engine:
         for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
-            engine.play(WHITE, parse_vertex(vertex, width=5, height=5))
+            engine.play(parse_vertex(vertex, width=5, height=5), WHITE)
         assert "RE[" not in engine.to_sgf()
         assert engine.genmove(BLACK).resign
         assert "RE[W+R]" in engine.to_sgf()

@@ -70,7 +70,7 @@ def new_engine(evaluator: Any, human: Any, log: list[str] | None = None, **value
 @pytest.fixture
 def engine(load: Callable[[str], Any]) -> Any:
     with new_engine(load("plain"), load("human"), profile="rank_9d_20k") as engine:
-        engine.set_position([Move(BLACK, xy_to_point(1, 1, width=5)), Move(WHITE, xy_to_point(3, 2, width=5))])
+        engine.set_up([Move(BLACK, xy_to_point(1, 1, width=5)), Move(WHITE, xy_to_point(3, 2, width=5))])
         yield engine
 
 

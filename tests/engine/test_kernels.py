@@ -211,7 +211,7 @@ def test_interpreted_kernels_find_the_same_in_the_clean_up() -> None:
         with Engine(config, evaluator=PassingEvaluator(knows_cleanup=True)) as engine:
             engine.set_board_size(5)
             for vertex in (*MOVES[:10], "pass"):
-                engine.play(engine.game.to_play, vertex)
+                engine.play(vertex, engine.game.to_play)
             interpret_until_loaded((lambda call: None) if is_interpreted else None)
             try:
                 report = engine.genmove(play=False).report
@@ -350,7 +350,7 @@ def test_numba_knows_the_types_of_all_arguments_at_once(monkeypatch: pytest.Monk
     for _ in range(2):
         slow.clear()
         engine.set_board_size(5)
-        engine.play("b", "C3")
+        engine.play("C3", "b")
         for color in ("w", "b", "w"):
             engine.genmove(color)
         engine.analyse(engine.game)

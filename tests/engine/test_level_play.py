@@ -75,11 +75,11 @@ def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level
         engine.set_board_size(7)
         engine.set_rules(Rules.parse("tromp-taylor"))
         dead = stones(WHITE, "B6 B4 C4")
-        engine.set_position([*stones(BLACK, "D1 D2 D3 D4 D5 D6 D7"), *stones(WHITE, "E1 E2 E3 E4 E5 E6 E7"), *dead])
+        engine.set_up([*stones(BLACK, "D1 D2 D3 D4 D5 D6 D7"), *stones(WHITE, "E1 E2 E3 E4 E5 E6 E7"), *dead])
         passes = 0
         while passes < 3 and len(engine.game.moves) < 60:
             passes += engine.genmove(BLACK).point == PASS
-            engine.play(WHITE, PASS)
+            engine.play(PASS, WHITE)
         assert not any(engine.game.color_at(move.point) == WHITE for move in dead)
 
 
@@ -319,6 +319,6 @@ def test_no_level_plays_where_nothing_can_change(level: str) -> None:
 
     engine = Engine(config, evaluator=LikesTheCorner(), load_shipped=likes_the_corner)
     wall = [f"{column}2" for column in "ABCDEFG"]
-    engine.set_position([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("D1", *wall)], WHITE)
+    engine.set_up([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("D1", *wall)], WHITE)
     outside = {parse_vertex(f"{column}{row}", width=7, height=7) for column in "ABCDEFG" for row in range(3, 8)}
     assert engine.genmove(WHITE, play=False).point in outside

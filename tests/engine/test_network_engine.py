@@ -90,7 +90,7 @@ def test_dead_stones_are_captured_where_the_rules_count_what_is_left(rules: str,
         engine.set_komi(0)
         for _ in range(6):
             engine.genmove(BLACK)
-            engine.play(WHITE, PASS)
+            engine.play(PASS, WHITE)
         assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
         assert {p for chain in engine.groups_by_status("dead") for p in chain} <= {point(engine, "A7")}
 
@@ -100,7 +100,7 @@ def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
     moves = []
     while engine.game.color_at(point(engine, "A7")) == WHITE and len(moves) < 6:
         moves.append(engine.genmove(BLACK, cleanup=True).point)
-        engine.play(WHITE, PASS)
+        engine.play(PASS, WHITE)
     assert PASS not in moves
     assert engine.game.color_at(point(engine, "A7")) != WHITE
 
@@ -147,14 +147,14 @@ def test_scores_come_from_the_network(engine: Engine) -> None:
     dead = [point(engine, "A7")]
     assert engine.groups_by_status("dead") == [dead]
     assert engine.score() == engine.game.score(dead)
-    engine.play(BLACK, PASS)
-    engine.play(WHITE, PASS)
+    engine.play(PASS, BLACK)
+    engine.play(PASS, WHITE)
     assert engine.score() == engine.game.score(dead)
 
 
 def test_an_open_position_is_scored_by_the_lead(engine: Engine) -> None:
     engine.set_rules(Rules.parse("japanese"))
-    engine.play(BLACK, point(engine, "D4"))
+    engine.play(point(engine, "D4"), BLACK)
     for komi, expected in ((6.5, "W+6.5"), (0.0, "0"), (-3.25, "B+3.25")):
         engine.set_komi(komi)
         assert str(engine.score()) == expected, "not the whole board for one stone"
@@ -279,7 +279,7 @@ def test_a_new_board_is_prepared_beside_and_those_passed_over_are_not() -> None:
 
 def test_a_board_the_network_does_not_play_changes_nothing() -> None:
     with make(PickyEvaluator()) as engine:
-        engine.play(BLACK, point(engine, "D4"))
+        engine.play(point(engine, "D4"), BLACK)
         with pytest.raises(ModelError, match="does not play 8x8"):
             engine.set_board_size(8)
         assert (engine.game.width, len(engine.game.moves)) == (7, 1)
@@ -330,7 +330,7 @@ def test_pondering_leaves_visits_in_the_tree_on_behalf_of_the_engine() -> None:
     expected = engine.genmove(BLACK).report.moves[0].pv[1]
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)
-    engine.play(WHITE, expected)
+    engine.play(expected, WHITE)
     report = engine.genmove(BLACK).report
     assert report.visits - report.playouts > 100 and evaluator.advantages == {2.0}
     engine.close()
@@ -345,7 +345,7 @@ def test_an_analysis_continues_until_it_is_cancelled() -> None:
         cancel = CancelToken()
         engine.start_analysis(WHITE, SearchRequest(Limits(cancel=cancel), reporting=Reporting(0.01, reports.append)))
         wait_until(lambda: len(reports) > 3)
-        engine.play(BLACK, point(engine, "D4"))  # the analysis has a copy of the game
+        engine.play(point(engine, "D4"), BLACK)  # the analysis has a copy of the game
         seen = len(reports)
         wait_until(lambda: len(reports) > seen + 3 and reports[-1].visits > reports[0].visits)
         cancel.cancel()
@@ -554,7 +554,7 @@ def test_pondering_has_its_own_limits(option: str, most: int | None) -> None:
         expected = engine.genmove(BLACK).report.moves[0].pv[1]
         thread = engine._background._thread
         wait_until(lambda: thread is not None and not thread.is_alive())
-        engine.play(WHITE, expected)
+        engine.play(expected, WHITE)
         report = engine.genmove(BLACK, ponder=False).report  # the next pondering would count, too
         assert 0 <= report.visits - report.playouts <= (most or 50)
         assert evaluator.rows <= 50 + 50 + (most or 50) + 16
@@ -565,11 +565,11 @@ def test_a_move_after_passes_gets_less_effort() -> None:
     with make(FakeEvaluator(), search__playouts=80, **values) as engine:
         assert engine.genmove(BLACK, play=False).report.playouts == 80
         engine.clear_cache()
-        engine.play(BLACK, PASS)
+        engine.play(PASS, BLACK)
         assert engine.genmove(WHITE, play=False).report.playouts == 40
         engine.clear_cache()
-        engine.play(WHITE, point(engine, "D4"))
-        engine.play(BLACK, PASS)
+        engine.play(point(engine, "D4"), WHITE)
+        engine.play(PASS, BLACK)
         assert engine.genmove(WHITE, play=False).report.playouts == 20
         assert engine.search(60.0).visits == 90, "an analysis is not a move"
 
@@ -596,6 +596,6 @@ def test_a_move_may_be_searched_without_the_history(forgets: bool) -> None:
             super().evaluate(request)
 
     with make(HistoryEvaluator(model_version=15), search__forget_history=forgets, search__visits=1) as engine:
-        engine.play(BLACK, point(engine, "D4"))
+        engine.play(point(engine, "D4"), BLACK)
         engine.genmove(WHITE, play=False)
     assert histories[0] is not forgets

@@ -103,11 +103,11 @@ def test_dead_stones_are_captured_before_a_pass_where_all_stones_count() -> None
         }
     )
     with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7))) as engine:
-        engine.set_position(
+        engine.set_up(
             [(color, vertex) for color, text in zip((BLACK, WHITE), DEAD_LEFT, strict=True) for vertex in text.split()]
         )
         for _ in range(20):
-            engine.play(WHITE, PASS)
+            engine.play(PASS, WHITE)
             if engine.genmove(BLACK).point == PASS:
                 break
         assert str(engine.score()) == "B+29"

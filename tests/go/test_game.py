@@ -180,7 +180,7 @@ def test_points_of_a_board_of_another_size_are_refused_everywhere(size: tuple[in
             lambda point: game.as_move((BLACK, point)), lambda point: game.set_up([Move(Color.BLACK, point)]),
             lambda point: game.set_handicap([point, "E5"]), lambda point: game.svg(marks={point: "circle"}),
             tree.root.add_move, lambda point: tree.root.set_mark(point, "circle"),
-            lambda point: engine.play(BLACK, point), lambda point: engine.free_handicap([point, "E5"]),
+            lambda point: engine.play(point, BLACK), lambda point: engine.free_handicap([point, "E5"]),
         ):  # fmt: skip
             with pytest.raises(InvalidVertexError, match=f"{point} of a board of {size[0]}x{size[1]}"):
                 use(point)

@@ -1,12 +1,13 @@
 """Pictures of boards: SVG that every reader takes, with stones, marks, numbers, owners and candidates."""
 
+import importlib.util
 import pickle
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
-from gtp_engine import Analysis, Color, Game, InvalidVertexError, MoveAnalysis
+from gtp_engine import Analysis, ArgumentError, Color, Game, InvalidVertexError, MoveAnalysis
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -89,6 +90,15 @@ def test_owners_and_candidates() -> None:
     ):
         fills = [each.get("fill") for each in drawn(game.svg(ownership=of_a_side))["rect"] if each.get("stroke")]
         assert fills == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "an analysis says whose ownership it is"
+
+
+def test_a_picture_is_an_image_where_a_library_is_there() -> None:
+    game = played(9, None, "E5")
+    if importlib.util.find_spec("cairosvg"):
+        assert game.png(size=100, marks={"E5": "circle"}).startswith(b"\x89PNG")
+    else:
+        with pytest.raises(ArgumentError, match="PNG: No module named 'cairosvg': expected cairosvg and Cairo; pip"):
+            game.png()
 
 
 def test_arrows_and_regions() -> None:

@@ -481,7 +481,7 @@ class TestRecords:
         session = start(engine, now, time=TimeSettings.absolute(60))
         now.seconds += 10
         session.play("d4")
-        session.engine.play(WHITE, PASS)
+        session.engine.play(PASS, WHITE)
         session._after_move()
         now.seconds += 10
         session.play("pass")

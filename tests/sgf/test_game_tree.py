@@ -43,7 +43,12 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     variation.make_main_line()
     assert [node.vertex for node in tree.main_line()] == [None, "E5", "C7", "G7", "C3"]
     variation.demote()
-    assert children(line[2]) == ["G3", "G7"]
+    line[2].add_move("A1")
+    assert children(line[2]) == ["G3", "G7", "A1"]
+    for place in (["G3", "A1", "G7"], ["G3", "A1", "G7"]):
+        variation.demote()
+        assert children(line[2]) == place, "one place back, the last one stays"
+    line[2].children[1].delete()
     variation.promote()
     line[-1].delete()
     assert children(line[2]) == ["G7"]
@@ -339,13 +344,14 @@ def test_clocks(text: str, clocks: dict[int, tuple[float, int | None]]) -> None:
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
 def test_trees_are_copied_and_compared(copied: Callable[[GameTree], GameTree]) -> None:
-    tree = GameTree("x(;CA[GBK]SZ[9]PB[古力](;B[aa])(;B[bb]))y".encode("gbk"))
+    tree = GameTree("x(;CA[GBK]SZ[9]PB[古力](;B[aa])(;B[bb])(;W))y".encode("gbk"))
     for comment in ("", "new"):
         tree.main_line()[1].comment = comment
         other = copied(tree)
         assert other == tree and other.to_bytes() == tree.to_bytes() and other.encoding == "gb18030"
+        assert (other.notes, len(tree.notes)) == (tree.notes, 1), "what was repaired, though it is no more to be seen"
     other.main_line()[1].promote()
-    assert other == tree and [node.vertex for node in other] == [None, "A9", "B8"]
+    assert other == tree and [node.vertex for node in other] == [None, "A9", "B8", None]
     other.main_line()[1].demote()
     assert other != tree and other.root.children[1].comment == "new" and tree != other.root
     assert GameTree("(;SZ[9];B[aa];W[bb])") != GameTree("(;SZ[9];B[aa])")

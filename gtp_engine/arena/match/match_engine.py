@@ -79,7 +79,7 @@ class MatchEngine(SimpleGtpEngine):
         try:
             self.clear_board(self._empty)
             if times is not None:
-                self.set_time(times)
+                self.set_time_settings(times)
         except CommandFailedError as error:
             raise MatchError(str(error)) from error
 

@@ -88,6 +88,8 @@ class MatchFolder:
     Opening an existing folder reads the games it holds; settings that differ from the ones written there,
     unreadable files and another file format raise MatchError.  A match of which no game was finished, because an engine
     did not start, is replaced.  Games are added in the block of `playing`.
+
+        table = pandas.DataFrame(MatchFolder(path, settings).to_records())
     """
 
     def __init__(self, path: Path, settings: MatchSettings) -> None:

@@ -66,6 +66,8 @@ def run_match(
     The workers of a `pool`, if there is one, play them (`job_of_games`).  `on_game` is called after each game, from any
     thread but one at a time.  Raises MatchError when the match cannot continue, games could not be played, or another
     process plays it, and propagates KeyboardInterrupt; the finished games are in the folder in all cases.
+
+        records = run_match(settings, MatchFolder(Path("games"), settings), lambda record: print(record.winner))
     """
     if not _missing_games(settings, folder):
         return folder.records()

@@ -73,6 +73,9 @@ class MatchSettings(Section, name="match"):
 
     An instance has a komi, and a time per move is its overtime of one move.  All parts of the clock are zero in a match
     without clocks.  Raises ConfigError, MatchError, HandicapError or RulesError for invalid values.
+
+    >>> MatchSettings(first="gtp-engine --level 3k", second="gnugo --mode gtp", games=20, size=9).rules
+    'chinese'
     """
 
     first: str

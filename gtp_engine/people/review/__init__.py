@@ -26,10 +26,12 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.annotations import annotated
 from gtp_engine.people.review.finished_reviews import page_of
-from gtp_engine.people.review.game_analysis import Effort, GameAnalysis, SavedWork
+from gtp_engine.people.review.game_analysis import Effort, GameAnalysis, OnProgress, SavedWork
 from gtp_engine.people.review.game_line import GameLine, read_game
 from gtp_engine.people.review.game_review import Candidate, Finding, GameReview, PlayedMove, Side, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
+from gtp_engine.people.review.life_and_death import LifeAndDeath, Solution, problems_in
+from gtp_engine.people.review.score_report import ScoreReport, score_record
 from gtp_engine.sgf import GameTree, read_sgf_file
 
 __all__ = [
@@ -50,6 +52,11 @@ __all__ = [
     "open_people",
     "completed",
     "new_review",
+    "LifeAndDeath",
+    "Solution",
+    "problems_in",
+    "score_record",
+    "ScoreReport",
 ]
 
 
@@ -62,14 +69,16 @@ def review_game(
     rules: Rules | None = None,
     komi: float | None = None,
     people: People | None = None,
+    progress: OnProgress = lambda share, text: None,
 ) -> GameReview:
     """Return the review of a game, or of the first one of a record, with the network of `evaluator`, which stays open.
 
     The record is SGF, GIB, NGF or UGF as bytes or text, the path of a file, a `Game` or a `GameTree`.
 
     `rules` (by default those of the configuration) and `komi` are for records that name none.  With `people`
-    (`open_people`) it says what people play, and the ranks that the moves look like.  Raises SgfError for a record
-    that cannot be read, and ConfigError for a network that does not evaluate score and ownership.
+    (`open_people`) it says what people play, and the ranks that the moves look like.  `progress` is called with the
+    share that is done, 0 to 1, and a text; an error that it raises ends the review.  Raises SgfError for a record that
+    cannot be read, and ConfigError for a network that does not evaluate score and ownership.
     """
     config = config or Config()
     if isinstance(record, Path):
@@ -78,5 +87,5 @@ def review_game(
         record = (record if isinstance(record, GameTree) else GameTree(record)).to_bytes()
     line = read_game(record, rules=rules or Rules.parse(config.game.rules), komi=komi)
     analysis = GameAnalysis(config, evaluator, effort or Effort())
-    findings = analysis.run(line, SavedWork(None, ""), lambda share, text: None)
+    findings = analysis.run(line, SavedWork(None, ""), progress)
     return completed(new_review(line, findings, analysis.network), analysis, people)

@@ -73,7 +73,7 @@ def katrain_values(finding: Finding) -> list[str]:
             "winrate": candidate.winrate,
             "scoreLead": candidate.lead,
             "prior": candidate.prior,
-            "pv": candidate.line,
+            "pv": candidate.pv,
         }
         for order, candidate in enumerate(finding.candidates)
     }
@@ -205,7 +205,7 @@ def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
     if move.is_mistake:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"
         best = before.best
-        better = "" if best is None else f"Better is {best.vertex}: {' '.join(best.line)}."
+        better = "" if best is None else f"Better is {best.vertex}: {' '.join(best.pv)}."
         return (
             f"{name} {move.vertex} is {size}: it loses {move.points_lost:.1f} points and {move.winrate_lost:.0%} "
             f"winrate. Before it {lead_text(before.lead)}, after it {lead_text(after.lead)}. {better}"
@@ -269,7 +269,7 @@ def _lizzie(finding: Finding, review: GameReview) -> str:
         winrate, lead = seen_by(finding.to_play, each)
         moves.append(
             f"move {each.vertex} visits {each.visits} winrate {round(10000 * winrate)} "
-            f"prior {round(10000 * each.prior)} scoreMean {lead:.2f} pv {' '.join(each.line)}"
+            f"prior {round(10000 * each.prior)} scoreMean {lead:.2f} pv {' '.join(each.pv)}"
         )
     return head + "\n" + " info ".join(moves)
 
@@ -290,7 +290,7 @@ def _add_variation(node: GameNode, candidate: Candidate, color: str) -> None:
     """Add a candidate's continuation, its first node with a name and a comment."""
     winrate, _ = seen_by(color, candidate)
     label = f"{candidate.vertex}: {_COLOR_NAMES[color]} {winrate:.0%}, {lead_text(candidate.lead)}"
-    first = node.add_variation(candidate.line, color)
+    first = node.add_variation(candidate.pv, color)
     first.set("N", label)
     first.set("C", f"{label} ({counted(candidate.visits, 'visit')})")
     first.set("SBKV", f"{100 * candidate.winrate:.2f}")

@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine import __version__
+from gtp_engine.base.former_names import former_property
 from gtp_engine.go.constants import EMPTY, PASS, WHITE
 from gtp_engine.go.coords import BLACK, Move, board_points, to_color
 from gtp_engine.go.game import Game
@@ -90,7 +91,7 @@ _PROGRAMS: Final = re.compile(r"(?i)(tengen|kata|gnu ?go|leela|pachi|fuego|zen\b
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move that the search considered, with the continuation it expects (`line`, the move itself first).
+    """A move that the search considered, with the continuation it expects (`pv`, the move itself first).
 
     `winrate` is from 0 to 1 and `lead` in points, both of the side to play; `prior` is the network's probability.
     """
@@ -100,7 +101,9 @@ class Candidate:
     winrate: float
     lead: float
     prior: float
-    line: tuple[str, ...]
+    pv: tuple[str, ...]
+
+    line = former_property("Candidate", "line", "pv", gone="3.0")
 
 
 @dataclass(frozen=True)
@@ -129,13 +132,18 @@ class Finding:
         return self.candidates[0] if self.candidates else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as values of JSON."""
-        return asdict(self)
+        """Return it as values of JSON; there `pv` is `line`."""
+        found = asdict(self)
+        renamed = [{"line" if name == "pv" else name: each[name] for name in each} for each in found["candidates"]]
+        return found | {"candidates": renamed}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Finding":
         """Return what `to_json` wrote; raises KeyError or TypeError for anything else."""
-        candidates = tuple(Candidate(**{**each, "line": tuple(each["line"])}) for each in data["candidates"])
+        candidates = tuple(
+            Candidate(pv=tuple(each["line"]), **{name: value for name, value in each.items() if name != "line"})
+            for each in data["candidates"]
+        )
         return cls(**{**data, "candidates": candidates, "ownership": tuple(data["ownership"])})
 
 
@@ -187,14 +195,14 @@ def color_letter(color: int) -> str:
 
 def _candidate(move: MoveReport, position: GamePosition) -> Candidate:
     game = position.game
-    seen, line = move.seen_by(BLACK), _legal_line(move.pv[:LONGEST_LINE])
+    seen, pv = move.seen_by(BLACK), _legal_line(move.pv[:LONGEST_LINE])
     return Candidate(
         vertex=game.vertex(move.point),
         visits=move.visits,
         winrate=round(seen.winrate, 4),
         lead=round(seen.lead, 2),
         prior=round(move.prior, 4),
-        line=tuple(map(game.vertex, line)),
+        pv=tuple(map(game.vertex, pv)),
     )
 
 

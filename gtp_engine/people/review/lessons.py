@@ -304,7 +304,7 @@ def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:
     for candidate in before.candidates:
         if candidate is best or candidate.visits >= _KNOWN_VISITS:
             lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, candidate)[1])
-            known[candidate.vertex] = Answer(candidate.vertex, 0.0 if candidate is best else lost, candidate.line)
+            known[candidate.vertex] = Answer(candidate.vertex, 0.0 if candidate is best else lost, candidate.pv)
     known[move.vertex] = Answer(move.vertex, move.points_lost, (move.vertex, *_line(after)))
     return known
 
@@ -348,7 +348,7 @@ def _answer_after(review: GameReview, move: PlayedMove, position: GamePosition, 
 
 def _line(finding: Finding) -> tuple[str, ...]:
     """Return how the search goes on from a position."""
-    return () if finding.best is None else finding.best.line
+    return () if finding.best is None else finding.best.pv
 
 
 def _is_next(people: PeopleChoice | None) -> bool:

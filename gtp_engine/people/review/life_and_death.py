@@ -38,11 +38,11 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, to_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
-from gtp_engine.search.limits import AT_ANY_DEPTH, Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
 from gtp_engine.sgf.collection import each_game
@@ -253,22 +253,32 @@ class LifeAndDeath:
         self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
         self._visits: Final = visits
 
-    def solve(self, game: Game, color: int, region: frozenset[int], asked: int | None = None) -> Solution:
+    def solve(
+        self,
+        game: Game,
+        color: int | str | None = None,
+        region: Iterable[int | str] | None = None,
+        asked: int | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Solution:
         """Return the best first move of `color` in a region of a position, and why others are worse.
 
-        `asked` is a point that is compared in any case; one outside the region leaves the next move there to the other
-        side, as a pass does.  The position becomes the start of a
-        new game: bans by ko are forgotten.  Raises IllegalMoveError if there is no legal move in the region.
+        They default to the side to play, and to the `region_of` the stones.  `asked` is a point that is compared in any
+        case; one outside the region leaves the next move there to the other side, as a pass does.  The position becomes
+        the start of a new game: bans by ko are forgotten.  `cancel` ends the searches early.  Raises IllegalMoveError
+        if there is no legal move in the region, InvalidVertexError and InvalidColorError.
         """
+        color = game.to_play if color is None else to_color(color)
+        region = region_of(game) if region is None else frozenset(map(game.point, region))
+        limits = Limits(self._visits, cancel=cancel)
         start = _afresh(game, color)
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
         board, region = frame.board, frame.inside(region)
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
-        report, success = self._best(
-            frame, color, SearchRequest(Limits(self._visits), restrictions=(*inside, *no_pass))
-        )
+        report, success = self._best(frame, color, SearchRequest(limits, restrictions=(*inside, *no_pass)))
         best = report.moves[0]
         moves = [_first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
         others = _other_moves(board, report, region)
@@ -277,12 +287,12 @@ class LifeAndDeath:
         elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
         if self._others or asked_for:
             points = [best.point, *others]
-            request = success.request(SearchRequest(Limits(self._visits), restrictions=inside), color)
+            request = success.request(SearchRequest(limits, restrictions=inside), color)
             boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
             reports = self._search.run([(each, opponent(color)) for each in boards], request)
             moves = _compared(frame, color, points, reports, success)
         if elsewhere is not None:
-            request = success.request(SearchRequest(Limits(self._visits), restrictions=(*inside, *no_pass)), color)
+            request = success.request(SearchRequest(limits, restrictions=(*inside, *no_pass)), color)
             (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], request)
             moves.append(_left_alone(frame, color, elsewhere, after, success))
         return Solution(start, color, tuple(moves))

@@ -50,6 +50,9 @@ class AsyncAnalysis:
     thing at a time.  Raises EngineError.
 
     `ask` returns the reports of the search; it is told whether only the result is wanted.
+
+        async for report in engine.analyse(game, Limit(visits=1000), every=0.5):
+            print(report)
     """
 
     def __init__(self, ask: Callable[[bool], Reports]) -> None:

@@ -59,6 +59,9 @@ class AnalysisEngine(AsyncClient):
     order.  `timeout` is the longest silence of the engine while it has something to answer, in seconds, perhaps
     infinite.  The end of an `async with` block closes it.  Methods raise EngineError: EngineDiedError,
     EngineTimeoutError (the engine has been killed) and CommandFailedError, whose messages begin with the label.
+
+        async with AnalysisEngine.popen("katago analysis") as engine:
+            results = await engine.analyse_game(game, Limit(visits=100))
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:

@@ -400,7 +400,7 @@ class GtpEngine(AsyncClient):
         return self._kinds
 
     @_in_turn
-    async def set_time(self, times: TimeSettings) -> None:
+    async def set_time_settings(self, times: TimeSettings) -> None:
         """Set the clocks of both sides; raises EngineError for a kind that the engine does not have."""
         kinds = await self.time_kinds() if times.kind in (TimeKind.FISCHER, TimeKind.BYOYOMI) else ()
         if times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
@@ -493,6 +493,7 @@ class GtpEngine(AsyncClient):
 
     play = former_name("GtpEngine.play", genmove, gone="3.0")
     set_position = former_name("GtpEngine.set_position", set_game, gone="3.0")
+    set_time = former_name("GtpEngine.set_time", set_time_settings, gone="3.0")
 
     # --- the end ---
 
@@ -664,10 +665,11 @@ class SimpleGtpEngine(SimpleClient[GtpEngine]):
     analyse = simple(GtpEngine.analyse)
     watch = streaming(GtpEngine.analyse)
     time_kinds = simple(GtpEngine.time_kinds)
-    set_time = simple(GtpEngine.set_time)
+    set_time_settings = simple(GtpEngine.set_time_settings)
     set_time_left = simple(GtpEngine.set_time_left)
     options = simple(GtpEngine.options)
     set_option = simple(GtpEngine.set_option)
 
     play = former_name("SimpleGtpEngine.play", genmove, now="SimpleGtpEngine.genmove", gone="3.0")
     set_position = former_name("SimpleGtpEngine.set_position", set_game, now="SimpleGtpEngine.set_game", gone="3.0")
+    set_time = former_name("SimpleGtpEngine.set_time", set_time_settings, gone="3.0")

@@ -81,6 +81,10 @@ class AnalysisStream(Iterator[Analysis]):
     The search ends at its limit, with `close`, at the end of a `with` block, with the next command to an engine that
     does one thing at a time, or when the stream is no longer used.  Of the reports that have arrived meanwhile, the
     newest is returned.  Iterating raises EngineError.
+
+        with engine.watch(game, every=0.5) as reports:
+            for report in reports:
+                print(report)
     """
 
     def __init__(self, search: AsyncAnalysis) -> None:

@@ -36,7 +36,7 @@ def play(server: GtpServer, args: Args) -> str:
     """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
     color = parse_color(args[0])
     point = read_vertex(server.engine.game, args[1])
-    server.engine.play(color, point)
+    server.engine.play(point, color)
     choice = server.last_choice
     if choice is not None and choice.report.to_play == color:
         ponder_when_sent(server, choice)

@@ -121,7 +121,7 @@ def get_handicap(server: GtpServer, args: Args) -> str:
 @command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
 def set_position(server: GtpServer, args: Args) -> str:
     """Set up stones on the empty board; without arguments the same as clear_board."""
-    server.engine.set_position(read_setup(server.engine.game, args.words))
+    server.engine.set_up(read_setup(server.engine.game, args.words))
     return ""
 
 
@@ -132,7 +132,7 @@ def gogui_setup(server: GtpServer, args: Args) -> str:
     stones = read_setup(game, args.words)
     if game.moves or game.setup_stones or game.handicap:
         raise BoardNotEmptyError("board not empty: send clear_board before gogui-setup")
-    server.engine.set_position(stones)
+    server.engine.set_up(stones)
     return ""
 
 
@@ -148,7 +148,7 @@ def gogui_setup_player(server: GtpServer, args: Args) -> str:
     color = parse_color(args[0])
     if server.engine.game.moves:
         raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
-    server.engine.set_position(server.engine.game.setup_stones, color)
+    server.engine.set_up(server.engine.game.setup_stones, color)
     return ""
 
 
