@@ -45,12 +45,11 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     variation.demote()
     line[2].add_move("A1")
     assert children(line[2]) == ["G3", "G7", "A1"]
-    for place in (["G3", "A1", "G7"], ["G3", "A1", "G7"]):
-        variation.demote()
+    for place in (["G7", "G3", "A1"], ["G7", "A1", "G3"], ["G7", "A1", "G3"]):
+        line[-1].demote()
         assert children(line[2]) == place, "one place back, the last one stays"
-    line[2].children[1].delete()
-    variation.promote()
-    line[-1].delete()
+    for node in line[2].children[1:]:
+        node.delete()
     assert children(line[2]) == ["G7"]
     assert GameTree(tree.to_bytes()).to_sgf() == tree.to_sgf()
     assert (tree.record.black_name, tree.node(variation.id)) == ("Ann", variation)
