@@ -36,7 +36,14 @@ from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import CAPTURED, STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import Point, board_points, neighbors, points_by_number
+from gtp_engine.go.coords import (
+    TRANSPOSE,
+    Point,
+    board_points,
+    neighbors,
+    points_by_number,
+    transformed_points,
+)
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
@@ -160,11 +167,17 @@ class Scorer:
         return [Expectation(each.to_play, each.ownership_black, each.lead_black, each.has_score) for each in reports]
 
     def _evaluated(self, game: Game, color: int) -> Expectation:
-        """Return what the network expects if `color` moves first, the mean over the board's orientations."""
-        found = self._searches.evaluate_impartially(game, color)
-        return Expectation(
-            color, found.ownership_black.mean(axis=0, dtype=np.float64), float(found.lead_black.mean()), has_score=True
-        )
+        """Return what the network expects if `color` moves first, the mean over the board's orientations.
+
+        A rectangle has four for the network; it is evaluated upright, so that those of the board turned by 90 degrees
+        are the same.
+        """
+        symmetry = TRANSPOSE if game.width > game.height else 0
+        found = self._searches.evaluate_impartially(game.transformed(symmetry), color)
+        means, ownership = found.ownership_black.mean(axis=0, dtype=np.float64), np.zeros(game.board.color.size)
+        for point, turned in transformed_points(symmetry, game.width, game.height).items():
+            ownership[point] = means[turned]
+        return Expectation(color, ownership, float(found.lead_black.mean()), has_score=True)
 
 
 def _left_to_die(game: Game, status: StatusEstimate, expected: Sequence[Expectation]) -> list[int]:

@@ -41,6 +41,22 @@ def test_a_score_does_not_depend_on_how_the_board_is_turned(
     assert (str(found.score), len(found.status.dead)) == (score, dead)
 
 
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_dead_stones_turn_with_a_rectangle(shipped: Engine, rules: str) -> None:
+    """A network has four orientations of a rectangle: those of the board turned by 90 degrees were others."""
+    found = set()
+    for symmetry in range(8):
+        load(shipped, "finished_7x9", symmetry)
+        shipped.set_rules(Rules.parse(rules))
+        outcome = shipped.outcome()
+        back: dict[int, int] = {turned: point for point, turned in transformed_points(symmetry, 7, 9).items()}
+        ownership = tuple(
+            round(float(outcome.status.ownership_black[point]), 3) for point in sorted(back, key=back.__getitem__)
+        )
+        found.add((str(outcome.score), outcome.doubt, frozenset(back[p] for p in outcome.status.dead), ownership))
+    assert len(found) == 1
+
+
 def test_an_estimate_is_possible_on_the_board(shipped: Engine) -> None:
     """Black had 93 points on 9x9; and with a komi of 100 White had more than the board and the komi."""
     load(shipped, "lead_beyond_board_9")
