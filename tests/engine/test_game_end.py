@@ -62,6 +62,13 @@ def test_how_much_an_ownership_differs_from_the_owners(
     assert _misfit(game, dead, np.full(game.board.color.size, ownership)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("row", "is_owned"), [(". X . .", False), (". O . .", False), (". X O .", True)])
+def test_stones_of_one_color_alone_own_nothing(row: str, is_owned: bool) -> None:
+    game = game_from(f"{row}\n{row}")
+    owners = estimate_status(game, np.zeros(game.board.color.size)).owners
+    assert bool(owners[parse_vertex("A1", width=4, height=2)]) == is_owned
+
+
 @pytest.fixture(params=["rave", "uct"])
 def seki(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with make("chinese", 0.5, **{"search.search": request.param}) as engine:
