@@ -85,6 +85,14 @@ def test_no_reader_takes_what_is_no_file(kind: str, special: Path) -> None:
         READERS[kind](special)
 
 
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="needs a stream of /proc, which root alone may read")
+@pytest.mark.parametrize("kind", READERS)
+def test_no_reader_waits_for_a_stream_of_proc(kind: str) -> None:
+    """It calls itself a regular file; with nothing to read there, commands ended in a TypeError, or waited."""
+    with pytest.raises((TengenError, OSError), match=r"regular file|expected a wheel|longer than"):
+        READERS[kind](Path("/proc/kmsg"))
+
+
 def test_a_config_file_includes_regular_files_only(special: Path, tmp_path: Path) -> None:
     (tmp_path / "own.cfg").write_text(f"maxVisits = 5\n@include {special}\n")
     with pytest.raises(TengenError, match="expected a regular file"):

@@ -167,7 +167,16 @@ def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
         if not os.path.isdir(path):
             raise
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path)) from error
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    try:
+        is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        if is_regular and hasattr(os, "pread"):
+            os.pread(file.fileno(), 1, 0)  # /proc has streams that call themselves regular files, such as kmsg
+    except BlockingIOError:
+        is_regular = False
+    except OSError:
+        file.close()
+        raise
+    if not is_regular:
         file.close()
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path))
     return file

@@ -248,6 +248,8 @@ def main() -> None:
                 sys.stdout.flush()
     except OSError as error:
         sys.exit(_refused(error))
+    except KeyboardInterrupt:  # as the command ended
+        sys.exit(1)
 
 
 def _refused(error: OSError) -> int:

@@ -171,7 +171,8 @@ class _Preparation:
         with self._lock:
             self._next, thread = None, self._thread
         if thread is not None:
-            thread.join()
+            with contextlib.suppress(RuntimeError):  # Ctrl-C came as it was started: it finds nothing to do
+                thread.join()
 
     def _run(self) -> None:
         while True:

@@ -134,6 +134,7 @@ def carried_out(
     (folder / "stdin").write_text(case.typed.replace("{box}", str(box.path)), "utf-8")
     sys.stdout.flush()
     sys.stderr.flush()
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # as long as the command has not begun, or has ended
     child = os.fork()
     if child == 0:
         status = 99
@@ -143,6 +144,7 @@ def carried_out(
             os.write(2, traceback.format_exc().encode())
         finally:
             os._exit(status)
+    signal.signal(signal.SIGINT, before)
     started, waiting, last = time.monotonic(), [*signals], 0.0
     deadline = started + bound(LONGEST)
     while True:
@@ -213,7 +215,10 @@ def _main(words: Sequence[str]) -> int:
     sys.argv = ["gtp-engine", *words]
     status: Any = 0
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         main()
+    except KeyboardInterrupt:  # before its first line
+        status = 1
     except SystemExit as end:
         status = end.code or 0
         if isinstance(status, str):
@@ -222,6 +227,7 @@ def _main(words: Sequence[str]) -> int:
     except BaseException:
         traceback.print_exc()
         status = 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
