@@ -16,6 +16,7 @@ import { Openings } from "./openings.js";
 import { emptyPosition, pointOf, positionAfter, positionsOf, vertexOf } from "./position.js";
 import { Problems } from "./problems.js";
 import { strengthIn } from "./rating.js";
+import { Repetition } from "./repetition.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { levelAbove, levels, ranks } from "./setup.js";
 import { anotherGame, boardOf, buttonsOf, heardOf, newState, placedBy, playerOf, statusOf } from "./view.js";
@@ -366,6 +367,39 @@ table("what is explained when it first happens", explained, [
   [["C3 D4", { is_engine_turn: true }], null], [["C3 pass pass", { phase: "scoring" }], null], [["C3 pass pass", { phase: "scoring", score: "B+1" }], ["counting", 0]],
   [["A4 E1 B5 E2 B4 E3 B3 E4 A2 D4 B2 D5 C1 C5", {}, ["atari", "danger"]], ["eyes", 2]],
 ]);
+
+test("one's own mistakes come again at growing distance, and need no engine", () => {
+  let day = 100;
+  const boxes = Object.assign(new Element(), { querySelector: () => new Element() });
+  globalThis.matchMedia = () => ({ matches: true });
+  const problems = new Problems(boxes, { send: () => assert.fail("nothing is asked for"), onChange: () => {} });
+  problems.repetition = new Repetition(() => day);
+  const answers = [{ vertex: "E5", points_lost: 0, line: ["E5", ...Array(20).fill("E6")] }, { vertex: "A1", points_lost: 4, line: ["A1", "B2"] }];
+  const mistake = { name: "game/7", width: 9, height: 9, setup: [["white", "C3"]], first: "black", vertex: "D4", loss: 3, best: "E5", answers };
+  problems.repetition.keep([mistake, { ...mistake, name: "game/9", best: "J9" }]);
+  problems.repetition.keep([mistake]);
+  assert.deepEqual(problems.repetition.due, [], "none on the day of the game");
+  const asked = [];
+  for (; day < 200; day++) {
+    for (let [due] = problems.repetition.due; due; [due] = problems.repetition.due) {
+      problems.repeat();
+      const isFirst = day === 103 && due.name === "game/9";
+      const states = (isFirst ? ["C3", "D5", "A1"] : [due.best]).map((vertex) => {
+        problems.choose(vertex);
+        return problems.state;
+      });
+      assert.deepEqual(states, isFirst ? ["asked", "asked", "wrong"] : ["solved"]);
+      if (isFirst) {
+        problems.ask();
+        problems.choose("J9");
+      }
+      asked.push([due.name, day - 100]);
+    }
+  }
+  const days = (name) => asked.filter(([each]) => each === name).map(([, number]) => number);
+  assert.deepEqual([days("game/7"), days("game/9")], [[1, 3, 7, 15, 31, 63], [1, 3, 4, 6, 10, 18, 34, 66]]);
+  assert.deepEqual(problems.repetition.values, { due: {}, mistakes: [] });
+});
 
 test("places of a game are found, one after the other", () => {
   const { tree } = shownState();

@@ -20,7 +20,11 @@ pytestmark = needs_browser
 
 SECONDS = float(os.environ.get("TENGEN_WALK_SECONDS", "12"))
 SEED = int(os.environ.get("TENGEN_WALK_SEED", "1"))
-WINDOWS = ({"width": 1280, "height": 860}, {"width": 390, "height": 844, "touch": True, "locale": "ja-JP"})
+WINDOWS = (
+    {"width": 1280, "height": 860},
+    {"width": 390, "height": 844, "touch": True, "locale": "ja-JP"},
+    {"width": 844, "height": 390, "touch": True},
+)
 
 RECORDS = (
     "(;SZ[5]KM[0.5]RU[Chinese]RE[B+2];B[cc];W[bb];B[dd];W[aa];B[bc];W[ee])",
@@ -35,7 +39,7 @@ RECORDS = (
 WALK = Path(__file__).with_name("walk.js").read_text("utf-8")
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
+@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone", "phone on its side"])
 def test_a_walk_at_random(
     window: dict[str, object], chromium: Chromium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,7 @@ const preferences = new Preferences(element("preferences"), (name) => {
 const sounds = new Sounds(() => preferences.values);
 const course = new Course(element("graph"), (number) => showMove(number + state.tree.analysable.offset));
 const analysis = new Analysis(draw, () => preferences.limit("analysis"));
-const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, evaluate: lookAt, limit: () => preferences.limit("review") });
+const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, evaluate: lookAt, limit: () => preferences.limit("review"), onMistakes: (mistakes) => problems.repetition.keep(mistakes) });
 const problems = new Problems(element("problems"), { send, onChange: draw });
 const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
@@ -565,6 +565,7 @@ element("new").onclick = newGame;
 element("games").onclick = openHome;
 element("help").onclick = () => element("keys").showModal();
 for (const button of document.querySelectorAll(".show-rules")) /** @type {HTMLElement} */ (button).onclick = () => openRules(element("rules"));
+element("repeat").onclick = () => problems.repeat();
 element("guide-end").onclick = () => preferences.set("guide", false);
 element("guess").onclick = () => guessing.turn(!guessing.isOn);
 element("about-game").onclick = showInformation;
@@ -737,6 +738,9 @@ function drawBoard() {
 
 function drawTools() {
   document.body.classList.toggle("solving", problems.isOpen);
+  const due = problems.repetition.due.length;
+  element("repeat").hidden = !due || problems.isOpen;
+  element("repeat").textContent = ngettext("{count} mistake of yours to repeat", "{count} mistakes of yours to repeat", due);
   element("problems").hidden = !problems.problem;
   element("verdict").hidden = element("moves").hidden = !analysis.isOn;
 }

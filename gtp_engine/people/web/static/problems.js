@@ -3,9 +3,12 @@
 
 import { _ } from "./language.js";
 import { Continuation, Learned } from "./lessons.js";
+import { colorName } from "./names.js";
 import { pointOf, positionAfter, emptyPosition } from "./position.js";
+import { Repetition } from "./repetition.js";
 
 const KEY = "problems"; // what was solved, in the browser's storage
+const RIGHT = 1; // points lost below which a move is right, where one's own mistake is asked for
 const OPEN = "problem-file"; // the file and the number of the problem, while this window lasts
 
 export class Problems {
@@ -16,6 +19,7 @@ export class Problems {
     this.onChange = onChange;
     this.find = (name) => parent.querySelector(name);
     this.learned = new Learned(KEY);
+    this.repetition = new Repetition();
     this.continuation = new Continuation(() => onChange());
     this.problem = null; // the one that is shown
     this.count = 0;
@@ -57,6 +61,16 @@ export class Problems {
     this.open(Math.min(number ?? unsolved ?? 1, count));
   }
 
+  /** Ask for the one of the person's own mistakes that is due longest. */
+  repeat() {
+    const [mistake] = this.repetition.due;
+    if (!mistake) return this.stop();
+    this.store(null);
+    this.count = 1;
+    this.name = "";
+    return this.receive(problemOf(mistake));
+  }
+
   open(number) {
     this.store({ file: this.file, number });
     this.send({ do: "problem", number });
@@ -82,11 +96,17 @@ export class Problems {
     this.state = "asked";
     this.continuation.hide();
     const { number, first, comment } = this.problem;
-    this.find("#problem-number").textContent = _("Problem {number} of {count}", { number, count: this.count });
+    this.find("#problem-number").textContent = this.problem.mistake ? _("From a game of yours") : _("Problem {number} of {count}", { number, count: this.count });
     const turn = first === "black" ? _("Black to play.") : _("White to play.");
-    this.say([turn, comment].filter(Boolean).join("\n"));
+    this.say([turn, this.taskText() ?? comment].filter(Boolean).join("\n"));
     this.tell();
     this.onChange();
+  }
+
+  /** Say what is asked for in a position of the person's own; null for others. */
+  taskText() {
+    const { mistake, first } = this.problem;
+    return mistake ? _("{player} {move} lost {points} points here. Find a better move.", { player: colorName(first === "black" ? "B" : "W"), move: mistake.vertex, points: mistake.loss.toFixed(1) }) : null;
   }
 
   /** What the board shows while problems are open. */
@@ -108,7 +128,8 @@ export class Problems {
     const point = pointOf(vertex, rows.length);
     if (!point || rows[point[1]][point[0]] !== ".") return true;
     const next = this.node.children.find(({ move: [color, at] }) => color === this.problem.first && at === vertex);
-    if (!next) this.askServer(vertex);
+    if (!next && this.problem.mistake) this.say(_("The review did not look at {move}. Try another move.", { move: vertex }));
+    else if (!next) this.askServer(vertex);
     else if (!next.leads) this.wrong(lineFrom(next), next.comment);
     else this.right(next);
     return true;
@@ -173,7 +194,9 @@ export class Problems {
 
   finish(how, text, line, at) {
     this.state = "solved";
-    this.learned.add(this.name, this.problem.number, how);
+    const { mistake, number } = this.problem;
+    if (mistake) this.repetition.answered(mistake.name, how);
+    else this.learned.add(this.name, number, how);
     this.tell();
     this.play(text, line, at);
   }
@@ -212,15 +235,16 @@ export class Problems {
   /** Show a text with the buttons that go with the state; where the one with the focus goes, the first takes it. */
   say(text) {
     const made = (textContent, onclick, { isMain = false, ariaLabel = null } = {}) => Object.assign(document.createElement("button"), { textContent, onclick, ariaLabel, className: isMain ? "main" : "" });
-    const { number } = this.problem;
+    const { number, mistake } = this.problem;
     const isOver = this.state === "solved";
     const buttons = [];
     if (this.continuation.moves) buttons.push(made("‹", () => this.step(-1), { ariaLabel: _("Previous move") }), made("›", () => this.step(1), { ariaLabel: _("Next move") }));
     if (this.state === "wrong") buttons.push(made(_("Try again"), () => this.ask(), { isMain: true }));
     if (this.state === "asked" && this.node.move) buttons.push(made(_("From the start"), () => this.ask()));
     if (!isOver && this.state !== "thinking") buttons.push(made(_("Show the answer"), () => this.reveal()));
+    if (mistake && isOver && this.repetition.due.length) buttons.push(made(_("Next problem"), () => this.repeat(), { isMain: true }));
     if (number > 1) buttons.push(made(_("Previous problem"), () => this.open(number - 1)));
-    if (number < this.count) buttons.push(made(_("Next problem"), () => this.open(number + 1), { isMain: isOver }));
+    if (!mistake && number < this.count) buttons.push(made(_("Next problem"), () => this.open(number + 1), { isMain: isOver }));
     buttons.push(made(_("Stop"), () => this.stop()));
     const hadFocus = this.buttons.contains(document.activeElement);
     this.text.textContent = text;
@@ -235,6 +259,19 @@ export class Problems {
     const first = known.filter((how) => how === "first").length;
     this.find("#problem-counts").textContent = known.length ? _("{solved} of {count} problems solved, {first} at the first try.", { solved, count: this.count, first }) : "";
   }
+}
+
+/** Return a mistake of the person's as a problem. */
+function problemOf(mistake) {
+  const { width, height, setup, first, best, answers } = mistake;
+  const colors = [first, first === "black" ? "white" : "black"];
+  const nodes = [];
+  for (const { vertex, points_lost: lost, line } of [...answers, ...(answers.some((answer) => answer.vertex === best) ? [] : [{ vertex: best, points_lost: 0, line: [best] }])]) {
+    [vertex, ...line.slice(1)].forEach((move, index) => nodes.push({
+      id: nodes.length, parent: index ? nodes.length - 1 : null, move: [colors[index % 2], move], ...(!index && { is_right: lost < RIGHT }),
+    }));
+  }
+  return { width, height, setup, first, comment: "", nodes, number: 0, mistake };
 }
 
 /** Tell of each node, all before their children, whether it `leads` to what is right: a line that is marked as right, or,

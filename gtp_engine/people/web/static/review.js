@@ -4,7 +4,7 @@
 import { _, ngettext } from "./language.js";
 import { Continuation, Quiz, boardAfter, mistakeMarks, mistakeText, otherColor, peopleTexts } from "./lessons.js";
 import { UNNAMED, colorName } from "./names.js";
-import { positionsOf } from "./position.js";
+import { positionsOf, vertexOf } from "./position.js";
 import { drawMistakes, drawPlayers, drawRanks, lineAt, mistakeOf } from "./review_parts.js";
 
 const COLORS = { B: "black", W: "white" };
@@ -23,11 +23,14 @@ export function download(content, name, type) {
 export class Review {
   /** The panel `parent`; `send(message)` asks the server, `onChoose(number)` shows the position after so many moves,
    * `onPreview()` draws the board again, `evaluate(game, moves)` promises what the server finds after these moves, and
-   * `limit()` returns what a position may take: {visits}, {seconds} or nothing. */
-  constructor(parent, { send, onChoose, onPreview, evaluate, limit = () => ({}) }) {
+   * `limit()` returns what a position may take: {visits}, {seconds} or nothing;
+   * `onMistakes(mistakes)` gets those of the person in a game that was reviewed, as `repetition.js` keeps them. */
+  constructor(parent, { send, onChoose, onPreview, evaluate, limit = () => ({}), onMistakes = (/** @type {any[]} */ _mistakes) => {} }) {
     this.find = (name) => parent.querySelector(name);
     this.onChoose = onChoose;
     this.onPreview = onPreview;
+    this.onMistakes = onMistakes;
+    this.kept = null; // the id of the game whose mistakes were handed on
     this.found = null; // the server's last message about the review of the game
     this.game = null;
     this.shown = null; // what the board shows instead of the game: {game, lesson, continuation, isSolved}
@@ -159,7 +162,12 @@ export class Review {
     this.drawMistake(shown);
     const lessons = new Map(review.lessons.map((lesson) => [lesson.number, lesson]));
     const own = review.players[order[0]].mistakes.filter((number) => lessons.has(number));
-    this.quiz.offer(game.id, own.map((number) => ({ ...mistakeOf(review.moves[number - 1]), ...lessons.get(number) })));
+    const asked = own.map((number) => ({ ...mistakeOf(review.moves[number - 1]), ...lessons.get(number) }));
+    this.quiz.offer(game.id, asked);
+    if (isDone && this.isYou(order[0]) && this.kept !== game.id) {
+      this.kept = game.id;
+      this.onMistakes(asked.map((lesson) => keptMistake(game, lesson)));
+    }
     if (this.momentsOf === game.id && isDone) this.beginMoments(own.length);
   }
 
@@ -247,6 +255,15 @@ export class Review {
     const { continuation } = this.quiz.isAsking ? this.quiz : this;
     return Boolean(continuation.moves) && (continuation.step(continuation.at + by) || true);
   }
+}
+
+/** Return a lesson as a position that can be asked for without its game. */
+function keptMistake(game, { number, color, vertex, loss, best, answers }) {
+  const { width, height } = game;
+  const names = { X: "black", O: "white" };
+  const { rows } = positionsOf(game)[number - 1];
+  const setup = rows.flatMap((row, y) => [...row].flatMap((stone, x) => (names[stone] ? [[names[stone], vertexOf(x, y, height)]] : [])));
+  return { name: `${game.id}/${number}`, width, height, setup, first: COLORS[color], vertex, loss, best, answers };
 }
 
 function mistakesText(review) {
