@@ -25,6 +25,7 @@ from gtp_engine.people.rank_estimate import (
     RankEstimate,
     RankTable,
     estimate,
+    interval_of,
     rank_players,
     rank_table_path,
     read_rank_table,
@@ -79,6 +80,11 @@ def test_intervals_hold_the_ranks_of_other_players(table: RankTable) -> None:
     found = [(game.rank, estimate(table, [game.moves])) for game in invented_games(20, seed=2)]
     assert 0.85 <= np.mean([each.high <= rank <= each.low for rank, each in found]) <= 0.95
     assert np.mean([abs(each.rank - rank) for rank, each in found]) < 3
+
+
+@pytest.mark.parametrize("posterior", [[0.04, 0.03, 0.86, 0.04, 0.03], [0.03, 0.04, 0.86, 0.03, 0.04]])
+def test_less_than_a_twentieth_is_left_out_at_each_end(posterior: list[float]) -> None:
+    assert interval_of(np.array(posterior)) == (BEST + 3, BEST + 1)
 
 
 def test_more_moves_and_more_games_narrow_the_interval(table: RankTable) -> None:
