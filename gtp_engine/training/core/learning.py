@@ -23,6 +23,31 @@ _LEAST_RATE: Final = 1e-9
 
 
 @dataclass(frozen=True)
+class StepSchedule:
+    """A run of `total` steps, with a validation every so many of them and at the end, and a rate that falls."""
+
+    total: int
+    validate_every: int
+    learning_rate: float
+    final_rate: float = 1.0
+    """As in `Learning`."""
+    checkpoint_minutes: float = 5.0
+    log_steps: int = 1
+
+    def fraction(self, steps: int, samples: int, seconds: float) -> float:
+        """Return which part of the steps is done."""
+        return min(1.0, steps / self.total)
+
+    def validations_due(self, steps: int, samples: int, seconds: float) -> int:
+        """Return how many validations there should have been by now."""
+        return -(-steps // self.validate_every) if steps >= self.total else steps // self.validate_every
+
+    def rate(self, fraction: float) -> float:
+        """Return the learning rate when `fraction` of the run is done."""
+        return cosine_rate(fraction, highest=self.learning_rate, warm_up=0.0, final=self.final_rate)
+
+
+@dataclass(frozen=True)
 class Learning(Section, name="learning"):
     """The settings of a run; it ends when `samples` or `minutes` are used up, whichever comes first.
 
@@ -57,11 +82,15 @@ class Learning(Section, name="learning"):
         if not (self.samples or self.minutes):
             raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
 
-    def fraction(self, samples: int, seconds: float) -> float:
-        """Return which part of the run is done, 0 to 1, after `samples` and `seconds`."""
+    def fraction(self, steps: int, samples: int, seconds: float) -> float:
+        """Return which part of the run is done, 0 to 1."""
         of_samples = samples / self.samples if self.samples else 0.0
         of_minutes = seconds / (60 * self.minutes) if self.minutes else 0.0
         return min(1.0, max(of_samples, of_minutes))
+
+    def validations_due(self, steps: int, samples: int, seconds: float) -> int:
+        """Return how many validations there should have been by now; the last is at the very end."""
+        return math.floor(self.fraction(steps, samples, seconds) * self.validations)
 
     def rate(self, fraction: float) -> float:
         """Return the learning rate when `fraction` of the run is done."""
@@ -70,6 +99,10 @@ class Learning(Section, name="learning"):
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON has."""
         return asdict(self)
+
+
+Schedule = Learning | StepSchedule
+"""How long a run is, and what happens when in it."""
 
 
 def with_default(name: str, default: Any) -> Any:

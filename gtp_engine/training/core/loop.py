@@ -1,6 +1,7 @@
-"""The training loop: one for every task.
+"""The training loop: one for every network.
 
-TrainingLoop   a run: steps, validations, checkpoints
+TrainingRun    steps, validations, reports, checkpoints; what a step is, a derived class says
+TrainingLoop   a run that follows the gradients of a task
 Task           what is learned: batches, loss, validation
 Stream         the batches; `Prefetch` prepares them on a thread
 Observer       receives the progress and the validations: the log, the curves, the bar on the terminal
@@ -14,7 +15,9 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -22,11 +25,11 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.base.errors import TengenError, problem
-from gtp_engine.base.steps import never
-from gtp_engine.training.core.checkpoint import Checkpoint, write_checkpoint
+from gtp_engine.base.steps import check_same, never
+from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
-from gtp_engine.training.core.learning import Learning, longest_gradient
-from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients, Splittable
+from gtp_engine.training.core.learning import Learning, Schedule, longest_gradient
+from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients, PositionBatch
 
 PREFETCHED: Final = 4
 """Batches prepared in advance."""
@@ -38,7 +41,7 @@ Validation = dict[str, Figures]
 
 Module = TypeVar("Module", bound=nn.Module)
 Module_in = TypeVar("Module_in", bound=nn.Module, contravariant=True)
-Positions = TypeVar("Positions", bound=Splittable)
+Positions = TypeVar("Positions", bound=PositionBatch)
 Prefetched = TypeVar("Prefetched", covariant=True)
 
 
@@ -161,65 +164,85 @@ def format_figures(figures: Figures) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in figures.items())
 
 
-class TrainingLoop(Generic[Module, Positions]):
-    """A run in `folder` that trains `module`, which lies on the device of `machine` already.
+class RunIdentity(NamedTuple):
+    """What a checkpoint says of its run; see `Checkpoint`."""
 
-    `average` holds the network to export.  `kind`, `network` and `settings` are for the checkpoint.
-    """
+    kind: str
+    network: dict[str, Any]
+    settings: dict[str, Any]
 
-    def __init__(
-        self,
-        module: Module,
-        task: Task[Module, Positions],
-        learning: Learning,
-        machine: Machine,
-        folder: Path,
-        *,
-        kind: str,
-        network: dict[str, Any],
-        settings: dict[str, Any],
-    ) -> None:
-        self.module: Final = module.train()
-        self.machine: Final = machine
+
+class TrainingRun(ABC):
+    """A run in `folder`: steps until its schedule ends; `names` are those of a step's figures, "loss" first."""
+
+    unit = "samples"
+    """What `samples` counts, for people."""
+
+    def __init__(self, folder: Path, identity: RunIdentity, schedule: Schedule, names: tuple[str, ...]) -> None:
         self.folder: Final = folder
-        self.average: Final = Average(module, learning.average_steps)
-        self._task: Final = task
-        self._learning: Final = learning
-        self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
-        self._facts: Final[dict[str, Any]] = {"kind": kind, "network": network, "settings": settings}
-        self._place = task.stream.state()
-        self._means = _Means(task.names)
+        self._identity: Final = identity
+        self._schedule: Final = schedule
+        self._names: Final = names
+        self._means = _Means(names)
         self.steps = self.samples = 0
         self.seconds = 0.0
+
+    @abstractmethod
+    def step(self) -> tuple[Tensor, int]:
+        """Do a step, inside `working`; return the gradient's norm and the figures, a vector of means over samples.
+
+        And the number of these samples.  Where it raises, weights and state are as before.
+        """
+
+    @abstractmethod
+    def validate(self) -> Validation:
+        """Return the figures of the network on each validation set."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the weights to export, and what else a checkpoint needs."""
+
+    @abstractmethod
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take over the weights and the state of a checkpoint."""
+
+    def working(self) -> AbstractContextManager[None]:
+        """Return the context of the steps."""
+        return nullcontext()
 
     @property
     def fraction(self) -> float:
         """Which part of the run is done."""
-        return self._learning.fraction(self.samples, self.seconds)
+        return self._schedule.fraction(self.steps, self.samples, self.seconds)
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate of the next step."""
+        return self._schedule.rate(self.fraction)
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Continue exactly where the checkpoint was written."""
-        self.module.load_state_dict(checkpoint.state["module"])
-        self.average.module.load_state_dict(checkpoint.weights)
-        self._optimizer.load_state_dict(checkpoint.state["optimizer"])
-        self._place = checkpoint.state["stream"]
-        self._task.stream.go_to(self._place)
+        self.restore(checkpoint)
         self.steps, self.samples, self.seconds = checkpoint.steps, checkpoint.samples, checkpoint.seconds
+
+    def resume_in_folder(self, *, free: Collection[str] = (), needed: Collection[str] = ()) -> bool:
+        """Continue the run that is in the folder; return whether there is one.
+
+        Raises ModelError for one of another kind, and ConfigError for one with other settings, those of its "learning"
+        included; `free` and `needed` are as in `check_same`.
+        """
+        if not has_checkpoint(self.folder):
+            return False
+        checkpoint = read_checkpoint(self.folder)
+        checkpoint.check_kind(self._identity.kind)
+        began, now = (each | each.get("learning", {}) for each in (checkpoint.settings, self._identity.settings))
+        check_same(began, now, free=(*free, "learning"), needed=needed)
+        self.resume(checkpoint)
+        return True
 
     def checkpoint(self) -> Checkpoint:
         """Return everything needed to resume here."""
-        return Checkpoint(
-            **self._facts,
-            weights=self.average.module.state_dict(),
-            state={
-                "module": self.module.state_dict(),
-                "optimizer": self._optimizer.state_dict(),
-                "stream": self._place,
-            },
-            steps=self.steps,
-            samples=self.samples,
-            seconds=self.seconds,
-        )
+        return Checkpoint(*self._identity, *self.state(), self.steps, self.samples, self.seconds)
 
     def save(self) -> None:
         """Write the checkpoint; raises ModelError if that is impossible."""
@@ -244,42 +267,27 @@ class TrainingLoop(Generic[Module, Positions]):
 
     def _train(self, observers: tuple[Observer, ...], is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
-        saved, threads = time.monotonic(), threads_on(self.machine)
-        self.machine.use_threads(threads)
-        self._means = _Means(self._task.names)
-        with (
-            ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as gradients,
-            Prefetch(self._task.stream) as stream,
-        ):
+        saved, self._means = time.monotonic(), _Means(self._names)
+        with self.working():
             while self.fraction < 1 and not is_stopped():
                 started, due = time.monotonic(), self._validations_due()
-                self._step(gradients, stream)
+                figures, samples = self.step()
+                self.steps += 1
+                self.samples += samples
+                self._means.add(figures, samples)
                 self.seconds += time.monotonic() - started
                 validates = self._validations_due() > due
-                if validates or self.steps % self._learning.log_steps == 0 or self.fraction >= 1:
+                if validates or self.steps % self._schedule.log_steps == 0 or self.fraction >= 1:
                     progress = self._report(observers)
                     if validates:
                         self._validate(progress, observers)
-                if time.monotonic() - saved > 60 * self._learning.checkpoint_minutes:
+                if time.monotonic() - saved > 60 * self._schedule.checkpoint_minutes:
                     self._save_if_finite()
                     saved = time.monotonic()
 
-    def _step(self, gradients: ParallelGradients[Module, Positions], stream: Prefetch[Positions]) -> None:
-        """Do one step of the optimizer."""
-        batch, place = next(stream)
-        gradients.count_statistics(self._task.counts_statistics(self.fraction))
-        figures = gradients.write(batch)
-        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), longest_gradient(self._learning.clip))
-        self._optimizer.step(self._learning.rate(self.fraction))
-        self.steps += 1
-        self.samples += len(batch.planes)
-        self._place = place
-        self.average.add(self.module, self.steps)
-        self._means.add(torch.cat([gradient.reshape(1), figures]), len(batch.planes))
-
     def _validations_due(self) -> int:
-        """Return how many validations there should have been by now; the last is at the very end."""
-        return math.floor(self.fraction * self._learning.validations)
+        """Return how many validations there should have been by now."""
+        return self._schedule.validations_due(self.steps, self.samples, self.seconds)
 
     def _save_if_finite(self) -> None:
         """Write the checkpoint; raises TrainingError if the steps since the last report made the weights useless."""
@@ -302,7 +310,7 @@ class TrainingLoop(Generic[Module, Positions]):
             steps=self.steps,
             samples=self.samples,
             seconds=self.seconds,
-            learning_rate=self._learning.rate(self.fraction),
+            learning_rate=self.learning_rate,
             gradient=gradient,
             figures=figures,
             samples_per_second=speed,
@@ -314,10 +322,77 @@ class TrainingLoop(Generic[Module, Positions]):
     def _validate(self, progress: RunProgress, observers: tuple[Observer, ...]) -> None:
         started = time.monotonic()
         with torch.no_grad():
-            validation = self._task.validate(self.average.module)
+            validation = self.validate()
         self.seconds += time.monotonic() - started
         for observer in observers:
             observer.validated(progress, validation)
+
+
+class TrainingLoop(TrainingRun, Generic[Module, Positions]):
+    """A run in `folder` that trains `module`, which lies on the device of `machine` already.
+
+    `average` holds the network to export.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        task: Task[Module, Positions],
+        learning: Learning,
+        machine: Machine,
+        folder: Path,
+        identity: RunIdentity,
+    ) -> None:
+        super().__init__(folder, identity, learning, task.names)
+        self.module: Final = module.train()
+        self.machine: Final = machine
+        self.average: Final = Average(module, learning.average_steps)
+        self._task: Final = task
+        self._learning: Final = learning
+        self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
+        self._place = task.stream.state()
+        self._gradients: ParallelGradients[Module, Positions]
+        self._batches: Prefetch[Positions]
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Yield with threads that compute gradients and prepare batches."""
+        threads = threads_on(self.machine)
+        self.machine.use_threads(threads)
+        with (
+            ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as self._gradients,
+            Prefetch(self._task.stream) as self._batches,
+        ):
+            yield
+
+    def step(self) -> tuple[Tensor, int]:
+        """Do one step of the optimizer; see `TrainingRun`."""
+        batch, place = next(self._batches)
+        self._gradients.count_statistics(self._task.counts_statistics(self.fraction))
+        figures = self._gradients.write(batch)
+        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), longest_gradient(self._learning.clip))
+        self._optimizer.step(self.learning_rate)
+        self._place = place
+        self.average.add(self.module, self.steps + 1)
+        return torch.cat([gradient.reshape(1), figures]), len(batch[0])
+
+    def validate(self) -> Validation:
+        """Return the figures of the averaged network."""
+        return self._task.validate(self.average.module)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the averaged weights; and those of now, optimizer, and the place in the stream after the last step."""
+        optimizer = self._optimizer.state_dict()
+        state = {"module": self.module.state_dict(), "optimizer": optimizer, "stream": self._place}
+        return self.average.module.state_dict(), state
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take over a checkpoint; see `TrainingRun`."""
+        self.module.load_state_dict(checkpoint.state["module"])
+        self.average.module.load_state_dict(checkpoint.weights)
+        self._optimizer.load_state_dict(checkpoint.state["optimizer"])
+        self._place = checkpoint.state["stream"]
+        self._task.stream.go_to(self._place)
 
 
 class _Means:
@@ -340,13 +415,13 @@ class _Means:
         """Means that show whether the weights are usable: the gradient's norm and the loss; 0 without a step."""
         if self._sums is None:
             return 0.0, 0.0
-        gradient, loss = (self._sums[:2] / self._samples).tolist()
+        gradient, loss = (self._sums[:2] / max(1, self._samples)).tolist()
         return gradient, loss
 
     def take(self) -> tuple[float, Figures, float]:
         """Return the gradient's norm, the figures and the samples per second, and start again."""
         assert self._sums is not None, "there has been a step"
-        gradient, *figures = (self._sums / self._samples).tolist()
+        gradient, *figures = (self._sums / max(1, self._samples)).tolist()
         now = time.monotonic()
         speed = self._samples / (now - self._since)
         self._sums, self._samples, self._since = None, 0, now

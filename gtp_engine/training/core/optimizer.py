@@ -20,9 +20,9 @@ lead error 4.7 instead of 4.5 points, same first move 53.5% instead of 50.5% (of
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any, Final, Generic, Protocol, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -46,23 +46,27 @@ _SHARE_AT_FIRST: Final = 10
 """At step s the average covers s / 10 steps, up to its final number of steps."""
 
 
-class Splittable(Protocol):
-    """A batch of N positions, its tensors' first dimension."""
-
-    @property
-    def planes(self) -> Tensor: ...  # noqa: D102
-
-    def split(self, shares: int) -> list[Self]:
-        """Return the batch in up to `shares` shares of about the same size, none of them empty."""
-        ...
-
-    def to(self, device: torch.device) -> Self:
-        """Return the batch on `device`."""
-        ...
-
+PositionBatch = tuple[Tensor, ...]
+"""A NamedTuple of tensors about N positions, their first dimension; the planes come first."""
 
 Module = TypeVar("Module", bound=nn.Module)
-Positions = TypeVar("Positions", bound=Splittable)
+Positions = TypeVar("Positions", bound=PositionBatch)
+
+
+def split(batch: Positions, shares: int) -> list[Positions]:
+    """Return a batch in up to `shares` shares of about the same size, none of them empty."""
+    parts = [tensor.tensor_split(min(shares, len(batch[0]))) for tensor in batch]
+    return [_like(batch, share) for share in zip(*parts, strict=True)]
+
+
+def on_device(batch: Positions, device: torch.device) -> Positions:
+    """Return a batch on `device`."""
+    return _like(batch, [tensor.to(device, non_blocking=True) for tensor in batch])
+
+
+def _like(batch: Positions, tensors: Iterable[Tensor]) -> Positions:
+    """Return other tensors as a batch of the same type."""
+    return cast("Positions", cast(Any, type(batch))._make(tensors))
 
 
 class ParallelGradients(Generic[Module, Positions]):
@@ -100,9 +104,9 @@ class ParallelGradients(Generic[Module, Positions]):
 
     def write(self, batch: Positions) -> Tensor:
         """Write the gradients of `batch` into the module's parameters; return its figures."""
-        shares = batch.split(len(self._copies))
+        shares = split(batch, len(self._copies))
         results = self._threads.map(self._compute, self._copies, shares)
-        weights = [len(share.planes) / len(batch.planes) for share in shares]
+        weights = [len(share[0]) / len(batch[0]) for share in shares]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)
         if self._counts and len(self._copies) > 1:
@@ -111,7 +115,7 @@ class ParallelGradients(Generic[Module, Positions]):
 
     def _compute(self, module: Module, share: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
         """Return the gradients of a share, and its figures."""
-        figures = self._figures(module, share.to(self._machine.device))
+        figures = self._figures(module, on_device(share, self._machine.device))
         gradients = torch.autograd.grad(figures[0], self._parameters)
         return gradients, figures.detach()
 

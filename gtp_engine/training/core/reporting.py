@@ -1,6 +1,6 @@
 """What is reported about a run: its log, its curves as a picture, the bar on the terminal.
 
-    run_and_report   a training loop with all of them
+    run_and_report   a run with all of them
     RunLog           a file of JSON lines, which a resumed run continues
     write_panels     any curves, side by side
     figure_panels    the figures of a log: in training and on each validation set
@@ -23,13 +23,13 @@ from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.training.core.loop import RunProgress, TrainingLoop, Validation, format_figures
+from gtp_engine.training.core.loop import RunProgress, TrainingRun, Validation, format_figures
 
 LOG_FILE: Final = "log.jsonl"
 CURVES_FILE: Final = "curves.png"
 
-_OLD_NAME, _NAME = '"win rate":', '"winrate":'
-"""What a figure was called in development versions, and is called now."""
+_OLD_NAMES: Final = {'"win rate":': '"winrate":', '"games":': '"samples":'}
+"""What development versions called something in a log, and what it is called now."""
 
 _INCHES: Final = (14 / 3, 4.0)
 """Width and height of a panel."""
@@ -93,12 +93,14 @@ class RunLog:
 def read_log(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a log; none if there is no file, and not the last one if it is incomplete.
 
-    Figures have the names of now, so that the curves of a run that has been resumed go on.
+    Names are those of now, so that the curves of a run that has been resumed go on.
     """
     if not path.exists():
         return []
     whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
-    return [json.loads(line.replace(_OLD_NAME, _NAME)) for line in whole.splitlines()]
+    for old, name in _OLD_NAMES.items():
+        whole = whole.replace(old, name)
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 class Panel(NamedTuple):
@@ -140,8 +142,8 @@ def smoothed(curve: CurvePoints) -> CurvePoints:
     return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
 
 
-def figure_panels(log: LogLines, *, place: str = "samples", titles: Mapping[str, str] | None = None) -> list[Panel]:
-    """Return a panel for each figure of a log, over the thousands of `place`.
+def figure_panels(log: LogLines, *, titles: Mapping[str, str] | None = None) -> list[Panel]:
+    """Return a panel for each figure of a log, over the thousands of samples.
 
     `titles` selects figures, in its order, and names their panels.
     """
@@ -150,10 +152,10 @@ def figure_panels(log: LogLines, *, place: str = "samples", titles: Mapping[str,
         sets = {"training": line["figures"]} if line["kind"] == "step" else line["figures"]
         for label, figures in sets.items():
             for name, value in figures.items():
-                curves.setdefault(name, {}).setdefault(label, []).append((line[place] / 1e3, value))
+                curves.setdefault(name, {}).setdefault(label, []).append((line["samples"] / 1e3, value))
     titles = {name: name for name in curves} if titles is None else titles
     return [
-        Panel(title, f"{place}, thousands", {label: smoothed(each) for label, each in curves.get(name, {}).items()})
+        Panel(title, "samples, thousands", {label: smoothed(each) for label, each in curves.get(name, {}).items()})
         for name, title in titles.items()
     ]
 
@@ -170,62 +172,51 @@ def loss_panel(log: LogLines) -> Panel:
 
 
 def run_and_report(
-    loop: TrainingLoop[Any, Any],
+    run: TrainingRun,
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
     panels: Callable[[LogLines], list[Panel]] = figure_panels,
 ) -> bool:
-    """Run a training loop, see `TrainingLoop.run`; `panels` returns the curves of its log."""
-    with RunLog(loop.folder, after=loop.steps) as log:
-        return loop.run((log, _BarObserver(bar), _CurvesObserver(loop.folder, panels, bar.log)), is_stopped)
+    """Do the steps of a run, see `TrainingRun.run`; `panels` returns the curves of its log."""
+    with RunLog(run.folder, after=run.steps) as log:
+        return run.run((log, _BarObserver(bar, run.unit), _CurvesObserver(run.folder, panels, bar.log)), is_stopped)
 
 
 class _BarObserver:
     """Shows progress on the bar, and prints a line for each validation set."""
 
-    def __init__(self, bar: ProgressBar) -> None:
+    def __init__(self, bar: ProgressBar, unit: str) -> None:
         self._bar = bar
+        self._unit = unit
 
     def stepped(self, progress: RunProgress) -> None:
         figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
-        text = f"{progress.samples:,} samples, {progress.samples_per_second:.0f}/s, {figures}"
+        text = f"{progress.samples:,} {self._unit}, {progress.samples_per_second:.0f}/s, {figures}"
         self._bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
 
     def validated(self, progress: RunProgress, validation: Validation) -> None:
         for name, figures in validation.items():
-            self._bar.log(f"validation ({name}) after {progress.samples:,} samples: {format_figures(figures)}")
-
-
-class Curves:
-    """The picture in the file `path`, redrawn while a run goes on; `warn` receives once why there is none."""
-
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
-        self._path = path
-        self._warn = warn
-        self._can_draw = True
-
-    def draw(self, panels: Sequence[Panel]) -> None:
-        """Write the picture, if that is possible."""
-        if not self._can_draw:
-            return
-        try:
-            write_panels(self._path, panels)
-        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
-            self._warn(f"no curves: {error}")
-            self._can_draw = False
+            self._bar.log(f"validation ({name}) after {progress.samples:,} {self._unit}: {format_figures(figures)}")
 
 
 class _CurvesObserver:
-    """Draws the curves after each validation, which the log has by then."""
+    """Draws the curves after each validation, which the log has by then; `warn` receives once why there are none."""
 
     def __init__(self, folder: Path, panels: Callable[[LogLines], list[Panel]], warn: Callable[[str], None]) -> None:
-        self._log = folder / LOG_FILE
+        self._folder = folder
         self._panels = panels
-        self._curves = Curves(folder / CURVES_FILE, warn)
+        self._warn = warn
+        self._can_draw = True
 
     def stepped(self, progress: RunProgress) -> None:
         """Do nothing: curves are drawn after validations."""
 
     def validated(self, progress: RunProgress, validation: Validation) -> None:
-        self._curves.draw(self._panels(read_log(self._log)))
+        if not self._can_draw:
+            return
+        try:
+            write_panels(self._folder / CURVES_FILE, self._panels(read_log(self._folder / LOG_FILE)))
+        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
+            self._warn(f"no curves: {error}")
+            self._can_draw = False

@@ -1,15 +1,14 @@
 """Batches of samples for training, drawn from a folder of shards.
 
-    SampleBatch            N positions of one board size, unpacked, as torch tensors
-    Batches          an endless stream of them, in an order that its seed and `state` fix
-    ShardGroups      where they come from: shards on disk, in a folder that may still be growing
-    ResidentShards   the same, all of them in the memory of the device, packed as on disk
+    SampleBatch   N positions of one board size, unpacked, as torch tensors
+    Batches       an endless stream of them, in an order that its seed and `state` fix
 
 The size of the next batch is drawn in proportion to the number of positions.  Each batch shows its positions in all
 orientations of the board, an equal share in each.  They are unpacked on the device that trains: a GPU trains a
 small network faster than processor cores unpack its samples.
 """
 
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -33,7 +32,6 @@ from gtp_engine.training.distillation.shards import (
     BoardSides,
     Samples,
     ShardError,
-    join,
     parse_name,
     read_shard,
     shard_paths,
@@ -69,80 +67,6 @@ class SampleBatch(NamedTuple):
         """Width and height."""
         return self.planes.shape[3], self.planes.shape[2]
 
-    def split(self, shares: int) -> list["SampleBatch"]:
-        """Return the batch in up to `shares` shares of about the same size, none of them empty."""
-        shares = min(shares, len(self.planes))
-        return [SampleBatch(*share) for share in zip(*(tensor.tensor_split(shares) for tensor in self), strict=True)]
-
-    def to(self, device: torch.device) -> "SampleBatch":
-        """Return the batch on `device`."""
-        return SampleBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
-
-
-class SampleSource(Protocol):
-    """Where a stream takes its samples from."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of its order, and of the stream's."""
-        ...
-
-    @property
-    def weights(self) -> Mapping[BoardSides, float]:
-        """How often each board comes, with any sum: the shares that were asked for, or the numbers of positions."""
-        ...
-
-    def take(self, board: BoardSides, size: int) -> Packed:
-        """Return the next `size` positions of a board, or fewer if it has no more."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """Return the place in it, as plain values."""
-        ...
-
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned, or begin again if it is that of a source of another kind."""
-        ...
-
-
-class Batches:
-    """An endless stream of batches of `size` positions from a source, on `device`."""
-
-    def __init__(self, source: SampleSource, size: int, device: torch.device = _PROCESSOR) -> None:
-        self._source: Final = source
-        self._size: Final = size
-        self._device: Final = device
-        self._step = 0
-
-    def state(self) -> dict[str, Any]:
-        """Return the place in the stream, as plain values."""
-        return {"step": self._step, **self._source.state()}
-
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing."""
-        self._step = state["step"]
-        self._source.go_to(state)
-
-    @property
-    def shares(self) -> dict[BoardSides, float]:
-        """The share of the batches that each board size has, by board."""
-        weights = self._source.weights
-        total = sum(weights[board] for board in sorted(weights))
-        return {board: weights[board] / total for board in sorted(weights)}
-
-    def __iter__(self) -> Iterator[SampleBatch]:
-        return self
-
-    def __next__(self) -> SampleBatch:
-        """Return the next batch; raises ShardError as its source does."""
-        rng = np.random.default_rng((self._source.seed, self._step))
-        shares = self.shares
-        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
-        packed = self._source.take(board, self._size)
-        self._step += 1
-        samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
-        return unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist())
-
 
 @dataclass
 class _EpochPlace:
@@ -160,63 +84,106 @@ class _EpochPlace:
     """Positions of the group that have been used."""
 
 
-class ShardGroups:
-    """Shards on disk.  Every board size has its own in random order, a few of them at a time joined and shuffled.
+class _Group(NamedTuple):
+    """The positions of some shards."""
 
-    So neighbours in a shard do not stay neighbours.  After an epoch the folder is read again, so that new shards are
-    included.  Positions at the end of a group that do not fill a batch wait for the next epoch.
+    place: tuple[int, int]
+    """Epoch and first shard."""
+    names: list[str]
+    samples: Packed
+    order: Tensor
+    """The rows in random order, int64."""
+
+
+class Batches:
+    """An endless stream of batches of `size` positions from the shards in a folder, on `device`.
+
+    Every board size has its shards in random order, a few of them at a time joined and shuffled, so that neighbours in
+    a shard do not stay neighbours.  After an epoch the folder is read again, so that new shards are included.
+    Positions at the end of a group that do not fill a batch wait for the next epoch.
+
+    With `in_memory` all shards of a board are one group, which stays in the memory of the device, packed as on disk.
+    On 19×19 a position takes 2.9 KB, on 13×13 1.4 KB, on 9×9 0.8 KB, so that ten million of all boards fit into 20 GB.
 
     `shares` are the frequencies of board sizes, and those without a share are left out; {} means in proportion to their
-    positions.  Raises ShardError if there are no shards, all of a board have been deleted, or one is damaged.
+    positions.  Raises ShardError if there are no shards, all of a board have been deleted, one is damaged, or they do
+    not fit into memory.
     """
 
     def __init__(
         self,
         folder: Path,
+        size: int,
         *,
         seed: int,
+        device: torch.device = _PROCESSOR,
         shares: Mapping[BoardSides, float] = _EVERY_BOARD,
         group_positions: int = GROUP_POSITIONS,
+        in_memory: bool = False,
     ) -> None:
-        self.seed: Final = seed
         self._folder: Final = folder
+        self._size: Final = size
+        self._seed: Final = seed
+        self._device: Final = device
         self._shares: Final = shares
-        self._group_positions: Final = group_positions
+        self._in_memory: Final = in_memory
+        self._group_positions: Final = sys.maxsize if in_memory else group_positions
+        self._step = 0
         self._places: dict[BoardSides, _EpochPlace] = {}
         self._counts: dict[BoardSides, int] = {}
-        self._groups: dict[BoardSides, Samples] = {}
+        self._groups: dict[BoardSides, _Group] = {}
         self._count()
+        if in_memory:
+            for board in self._counts:
+                self._next_group(board, self._place(board))
 
     @property
-    def weights(self) -> dict[BoardSides, float]:
-        """How often each board comes."""
-        return {board: self._shares.get(board, count) for board, count in self._counts.items()}
+    def shares(self) -> dict[BoardSides, float]:
+        """The share of the batches that each board size has, by board."""
+        weights = {board: self._shares.get(board, count) for board, count in sorted(self._counts.items())}
+        total = sum(weights.values())
+        return {board: weight / total for board, weight in weights.items()}
 
     def state(self) -> dict[str, Any]:
-        """Return the place in the shards."""
-        return {
-            "places": {board: vars(place) | {"shards": list(place.shards)} for board, place in self._places.items()},
-            "counts": dict(self._counts),
-        }
+        """Return the place in the stream, as plain values."""
+        places = {board: vars(place) | {"shards": list(place.shards)} for board, place in self._places.items()}
+        return {"step": self._step, "places": places, "counts": dict(self._counts)}
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place; see `SampleSource`."""
+        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing.
+
+        From the state of a stream from memory that an earlier version returned, it begins an epoch.
+        """
+        self._step = state["step"]
         self._places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
         self._counts = dict(state.get("counts", self._counts))
-        self._groups = {}
 
-    def take(self, board: BoardSides, size: int) -> Packed:
-        """Return the next positions of a board."""
-        place = self._places.setdefault(board, _EpochPlace())
-        if board not in self._groups and place.shards:
-            self._groups[board] = self._group(board, place)
-        group = self._groups.get(board)
-        if group is None or (place.position and place.position + size > group.count):
+    def __iter__(self) -> Iterator[SampleBatch]:
+        return self
+
+    def __next__(self) -> SampleBatch:
+        """Return the next batch; raises ShardError."""
+        rng = np.random.default_rng((self._seed, self._step))
+        shares = self.shares
+        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
+        packed = self._take(board)
+        self._step += 1
+        samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
+        return unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist())
+
+    def _take(self, board: BoardSides) -> Packed:
+        """Return the next positions of a board, or fewer if it has no more."""
+        place = self._place(board)
+        group = self._group(board, place) if place.shards else None
+        if group is None or (place.position and place.position + self._size > len(group.order)):
             self._next_group(board, place)
-            group = self._groups[board]
-        rows = slice(place.position, place.position + size)
-        place.position += size
-        return tensors_of(Samples._make(array[rows] for array in group))
+            group = self._group(board, place)
+        rows = group.order[place.position : place.position + self._size]
+        place.position += self._size
+        return {name: array.index_select(0, rows) for name, array in group.samples.items()}
+
+    def _place(self, board: BoardSides) -> _EpochPlace:
+        return self._places.setdefault(board, _EpochPlace())
 
     def _count(self) -> None:
         """Count the positions in the folder."""
@@ -240,102 +207,48 @@ class ShardGroups:
             count += shard_length(self._folder / place.shards[place.last])
             place.last += 1
         place.position = 0
-        self._groups[board] = self._group(board, place)
+        self._group(board, place)
 
-    def _group(self, board: BoardSides, place: _EpochPlace) -> Samples:
-        """Return the positions of the current group, shuffled."""
-        paths = [self._folder / name for name in place.shards[place.first : place.last]]
-        samples = join([read_shard(path)[0] for path in paths])
-        return samples.take(self._rng(board, place, place.first).permutation(samples.count))
+    def _group(self, board: BoardSides, place: _EpochPlace) -> _Group:
+        """Return the current group of a board size."""
+        group = self._groups.pop(board, None)
+        if group is None or group.place != (place.epoch, place.first):
+            names = place.shards[place.first : place.last]
+            names = sorted(names) if self._in_memory else names
+            samples = group.samples if group is not None and group.names == names else None
+            del group  # before others are read: two may not fit into memory
+            samples = self._read(names) if samples is None else samples
+            order = self._rng(board, place, place.first).permutation(len(samples["planes"]))
+            rows = torch.from_numpy(order).to(samples["planes"].device)
+            group = _Group((place.epoch, place.first), names, samples, rows)
+        self._groups[board] = group
+        return group
 
-    def _rng(self, board: BoardSides, place: _EpochPlace, *more: int) -> np.random.Generator:
-        return np.random.default_rng((self.seed, *board, place.epoch, *more))
-
-
-class ResidentShards:
-    """All positions of the shards that are in `folder` now, in the memory of `device`.
-
-    The positions of a board are shuffled for each epoch; those at its end that do not fill a batch are left out.  On
-    19×19 a position takes 2.9 KB, on 13×13 1.4 KB, on 9×9 0.8 KB, so that ten million of all boards fit into 20 GB.
-
-    `shares` as in `ShardGroups`.  Raises ShardError if there are no shards, one is damaged, or they do not fit
-    into memory.
-    """
-
-    def __init__(
-        self, folder: Path, device: torch.device, *, seed: int, shares: Mapping[BoardSides, float] = _EVERY_BOARD
-    ) -> None:
-        self.seed: Final = seed
-        self._device: Final = device
+    def _read(self, names: Sequence[str]) -> Packed:
+        """Return the positions of some shards of one board size, one after the other."""
+        paths, joined, filled = [self._folder / name for name in names], dict[str, Tensor](), 0
+        device, count = self._device if self._in_memory else _PROCESSOR, sum(map(shard_length, paths))
         try:
-            self._samples: Final = _load(folder, device, shares)
+            with ThreadPoolExecutor(_READERS) as pool:
+                for begin in range(0, len(paths), _READERS):  # not all at once: the processor may have less memory
+                    for samples, _ in pool.map(read_shard, paths[begin : begin + _READERS]):
+                        for name, values in tensors_of(samples).items():
+                            if name not in joined:
+                                shape = (count, *values.shape[1:])
+                                joined[name] = torch.empty(shape, dtype=values.dtype, device=device)
+                            joined[name][filled : filled + len(values)] = values.to(device)
+                        filled += samples.count
         except torch.OutOfMemoryError as error:
             raise ShardError(
                 problem(
-                    f"the positions in {shown_path(folder)} do not fit into the memory of {device}",
+                    f"the positions in {shown_path(self._folder)} do not fit into the memory of {device}",
                     advice="train without --in-memory, or on fewer positions",
                 )
             ) from error
-        if not self._samples:
-            raise no_shards(folder, shares)
-        self.weights: Final = {board: shares.get(board, count) for board, count in self.positions.items()}
-        self._places: dict[BoardSides, tuple[int, int]] = dict.fromkeys(self._samples, (0, 0))  # epoch, positions used
-        self._orders: dict[BoardSides, tuple[int, Tensor]] = {}  # epoch, its order
+        return joined
 
-    @property
-    def positions(self) -> dict[BoardSides, int]:
-        """The number of positions of each board."""
-        return {board: len(samples["game"]) for board, samples in self._samples.items()}
-
-    def state(self) -> dict[str, Any]:
-        """Return the place in the shards."""
-        return {"resident": dict(self._places)}
-
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place; see `SampleSource`."""
-        self._places |= {board: place for board, place in state.get("resident", {}).items() if board in self._places}
-
-    def take(self, board: BoardSides, size: int) -> Packed:
-        """Return the next positions of a board."""
-        rows = self._next_rows(board, size)
-        return {name: array.index_select(0, rows) for name, array in self._samples[board].items() if name != "game"}
-
-    def _next_rows(self, board: BoardSides, size: int) -> Tensor:
-        """Return the next positions of a board, by index."""
-        epoch, used = self._places[board]
-        count = len(self._samples[board]["game"])
-        if used and used + size > count:
-            epoch, used = epoch + 1, 0
-        if board not in self._orders or self._orders[board][0] != epoch:
-            order = np.random.default_rng((self.seed, *board, epoch)).permutation(count)
-            self._orders[board] = epoch, torch.from_numpy(order).to(self._device)
-        self._places[board] = epoch, used + size
-        return self._orders[board][1][used : used + size]
-
-
-def _load(
-    folder: Path, device: torch.device, shares: Mapping[BoardSides, float]
-) -> dict[BoardSides, dict[str, Tensor]]:
-    """Return the arrays of all shards in a folder, joined, by board and name."""
-    counts = count_positions(folder, shares)
-    paths = [path for path in shard_paths(folder) if parse_name(path)[:2] in counts]
-    joined: dict[BoardSides, dict[str, Tensor]] = {board: {} for board in counts}
-    filled: Counter[BoardSides] = Counter()
-    with ThreadPoolExecutor(_READERS) as pool:
-        for begin in range(0, len(paths), _READERS):  # not all at once: the processor may have less memory
-            for samples, meta in pool.map(read_shard, paths[begin : begin + _READERS]):
-                board = (meta.width, meta.height)
-                _put(joined[board], filled[board], samples, count=counts[board], device=device)
-                filled[board] += samples.count
-    return joined
-
-
-def _put(arrays: dict[str, Tensor], place: int, samples: Samples, *, count: int, device: torch.device) -> None:
-    """Write the samples of a shard into the arrays for `count` of them, from `place` on."""
-    for name, values in tensors_of(samples).items():
-        if name not in arrays:
-            arrays[name] = torch.empty((count, *values.shape[1:]), dtype=values.dtype, device=device)
-        arrays[name][place : place + len(values)] = values.to(device)
+    def _rng(self, board: BoardSides, place: _EpochPlace, *more: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, *board, place.epoch, *more))
 
 
 def tensors_of(samples: Samples) -> dict[str, Tensor]:

@@ -158,7 +158,7 @@ class TrainConfig:
     board_shares: tuple[tuple[int, int, float], ...] = ()
     """Width, height and share of the batches of each board size; none: in proportion to their positions."""
     in_memory: bool = False
-    """Whether all positions lie in the memory of the device (`batches.ResidentShards`)."""
+    """Whether all positions lie in the memory of the device (`batches.Batches`)."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON has."""

@@ -20,6 +20,7 @@ from gtp_engine.config.human import rank_name
 from gtp_engine.nn.encoders import AREA, FULL_AREA, MOST_RANKS, OPPONENT_RANK, OWN_RANK
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.shards import (
@@ -281,7 +282,7 @@ def profiles(batch: SampleBatch) -> Tensor:
 def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[SampleBatch]) -> Agreement:
     rows = []
     for batch in batches:
-        there = batch.to(machine.device)
+        there = on_device(batch, machine.device)
         outputs = machine.run(module, there.planes, inputs_of(module, there))
         rows.append(_figures(predictions_of(outputs, there, module.network.scales, module.network.version), there))
     figures = torch.cat(rows, dim=1)

@@ -24,16 +24,10 @@ from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
-from gtp_engine.training.core.loop import Stream, TrainingError, TrainingLoop, Validation
+from gtp_engine.training.core.loop import RunIdentity, Stream, TrainingError, TrainingLoop, Validation
+from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel, run_and_report
-from gtp_engine.training.distillation.batches import (
-    Batches,
-    ResidentShards,
-    SampleBatch,
-    SampleSource,
-    ShardGroups,
-    count_positions,
-)
+from gtp_engine.training.distillation.batches import Batches, SampleBatch, count_positions
 from gtp_engine.training.distillation.distillation_settings import LossWeights, TrainConfig
 from gtp_engine.training.distillation.losses import Agreement, HeldOut, Losses, ValidationSet, inputs_of, losses_of
 from gtp_engine.training.distillation.module_files import (
@@ -201,13 +195,14 @@ class DistillationTask:
 def _stream(config: TrainConfig, machine: Machine) -> Stream[SampleBatch]:
     """Return the batches of a run."""
     shares = {(width, height): share for width, height, share in config.board_shares}
-    folder, seed = config.data / TRAIN, config.learning.seed
-    source: SampleSource = (
-        ResidentShards(folder, machine.device, seed=seed, shares=shares)
-        if config.in_memory
-        else ShardGroups(folder, seed=seed, shares=shares)
+    return Batches(
+        config.data / TRAIN,
+        config.learning.batch,
+        seed=config.learning.seed,
+        device=machine.device,
+        shares=shares,
+        in_memory=config.in_memory,
     )
-    return Batches(source, config.learning.batch, machine.device)
 
 
 def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:
@@ -222,7 +217,7 @@ def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: M
     """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
 
     def run() -> None:
-        batch = next(batches).to(machine.device)
+        batch = on_device(next(batches), machine.device)
         machine.run(module, batch.planes, inputs_of(module, batch))
 
     place, batches = stream.state(), iter(stream)
@@ -245,6 +240,7 @@ def new_loop(
     if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)
     module.freeze(learning.frozen_blocks)
+    recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
     loop = TrainingLoop(
         module,
@@ -252,9 +248,7 @@ def new_loop(
         learning,
         machine,
         config.out,
-        kind=KIND,
-        network=network,
-        settings={"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages},
+        RunIdentity(KIND, network, recorded),
     )
     if checkpoint is not None:
         loop.resume(checkpoint)

@@ -10,6 +10,7 @@ from training.needs_torch import torch
 
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -28,7 +29,7 @@ from gtp_engine.training.alphago.stages.reinforce import (
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.reporting import read_log
+from gtp_engine.training.core.reporting import read_log, run_and_report
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
@@ -188,7 +189,8 @@ def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
 
     before = centre()
     for _ in range(15):
-        run.iterate()
+        run.step()
+        run.steps += 1
     assert before < 0.3 and centre() > 2 * before
 
 
@@ -214,7 +216,7 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     log = read_log(tmp_path / "a" / "log.jsonl")
     assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
-    assert "games against the first network won" in capfd.readouterr().err
+    assert "validation (against the first network) after 24 games: winrate" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="games 8 there, 16 now"):
         Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
 
@@ -231,17 +233,18 @@ def test_an_error_ends_a_run_after_a_checkpoint(tmp_path: Path, monkeypatch: pyt
     with ProgressBar() as bar, monkeypatch.context() as patch:
         patch.setattr(OpponentPool, "add", full)
         with pytest.raises(ModelError, match="no space left"):
-            Reinforcement(start(), SETTINGS, GAME, tmp_path).run(StageRun(tmp_path, bar))
+            run_and_report(Reinforcement(start(), SETTINGS, GAME, tmp_path), bar, never)
     assert read_checkpoint(tmp_path).steps == 2
-    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0, 2]
+    resumed = Reinforcement(start(), SETTINGS, GAME, tmp_path)
+    assert resumed.run() and resumed.pool.numbers == [0, 2]
 
 
 def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> None:
     """They are of a run that was killed, and may be stronger than the network that begins."""
     for number in (0, 2, 4):
         OpponentPool(tmp_path / "pool").add(number, start(seed=2))
-    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == [0]
-    assert OpponentPool(tmp_path / "pool").numbers == [0]
+    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == []
+    assert OpponentPool(tmp_path / "pool").numbers == []
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:

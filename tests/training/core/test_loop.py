@@ -32,7 +32,7 @@ from gtp_engine.training.core.learning import OPTIMIZERS, Learning, check_torch
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import Average, BatchedMuon, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
-from gtp_engine.training.distillation.batches import Batches, SampleBatch, ShardGroups
+from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
@@ -107,7 +107,7 @@ def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
     assert loop.steps == 5
     loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
     assert 0.6 <= loop.seconds < 30
-    assert Learning(samples=100, minutes=1).fraction(10, 30.0) == 0.5
+    assert Learning(samples=100, minutes=1).fraction(1, 10, 30.0) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def gradients_of(
 ) -> ParallelGradients[NetworkModule, SampleBatch]:
     machine = choose_machine("cpu", precision, threads=1)
     config = tiny_config(tmp_path)
-    stream = Batches(ShardGroups(config.data / TRAIN, seed=1), config.learning.batch)
+    stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)
     task = DistillationTask(config, machine, stream, has_statistics=False)
     return ParallelGradients(machine.place(module), machine, task.figures, threads=threads)
 
@@ -316,14 +316,14 @@ def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
     before = (tmp_path / "run" / CHECKPOINT_FILE).read_bytes()
     with torch.no_grad():
         next(loop.module.parameters()).fill_(float("nan"))
-    step = TrainingLoop._step
+    step = TrainingLoop.step
 
-    def failing_step(*arguments: Any) -> None:
+    def failing_step(loop: Loop) -> tuple[torch.Tensor, int]:
         if ending == "error" and loop.steps == 5:
             raise OSError("the disk is gone")
-        step(*arguments)
+        return step(loop)
 
-    monkeypatch.setattr(TrainingLoop, "_step", failing_step)
+    monkeypatch.setattr(TrainingLoop, "step", failing_step)
     with pytest.raises(OSError if ending == "error" else TrainingError):
         loop.run(is_stopped=lambda: loop.steps == 6)
     assert (tmp_path / "run" / CHECKPOINT_FILE).read_bytes() == before

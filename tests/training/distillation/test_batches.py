@@ -18,11 +18,10 @@ from training.toy import count_stones, unpacked, write_data
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.core.loop import Prefetch
+from gtp_engine.training.core.optimizer import split
 from gtp_engine.training.distillation.batches import (
     Batches,
-    ResidentShards,
     SampleBatch,
-    ShardGroups,
     shard_length,
     unpack_bits,
 )
@@ -39,11 +38,11 @@ SEED = 5
 
 
 def stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
-    return Batches(ShardGroups(folder / "train", seed=SEED, group_positions=64, **changes), size)
+    return Batches(folder / "train", size, seed=SEED, group_positions=64, **changes)
 
 
 def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
-    return Batches(ResidentShards(folder / "train", torch.device("cpu"), seed=SEED, **changes), size)
+    return stream(folder, size, in_memory=True, **changes)
 
 
 def scores(batch: SampleBatch) -> list[float]:
@@ -97,9 +96,10 @@ def test_board_sizes_come_as_often_as_they_have_positions(tmp_path: Path) -> Non
         stream(tmp_path, shares={(9, 9): 1})
 
 
-def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("new_stream", [stream, resident_stream])
+def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path, new_stream: Callable[[Path], Batches]) -> None:
     numbered(tmp_path, 5, 5, 16)
-    batches = stream(tmp_path)
+    batches = new_stream(tmp_path)
     next(batches)
     numbered(tmp_path, 5, 5, 16, first=100, shard=1)
     numbered(tmp_path, 4, 3, 64, shard=0)
@@ -190,10 +190,10 @@ def test_unpacked_samples_are_what_was_packed() -> None:
 
 def test_a_batch_splits_into_shares() -> None:
     batch = unpacked(count_stones(4, 3, 5, seed=2), (4, 3))
-    parts = batch.split(3)
+    parts = split(batch, 3)
     assert [len(part.planes) for part in parts] == [2, 2, 1]
     assert same(SampleBatch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
-    assert len(batch.split(9)) == 5, "no part is empty"
+    assert len(split(batch, 9)) == 5, "no part is empty"
 
 
 def test_the_length_of_a_shard_is_read_from_its_head(tmp_path: Path) -> None:
@@ -228,10 +228,16 @@ def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
 def test_an_epoch_in_memory_shows_every_position_once(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5), count=12)
     batches = resident_stream(tmp_path)
-    assert ResidentShards(tmp_path / "train", torch.device("cpu"), seed=SEED).positions == {(5, 5): 24}
     for _ in range(2):
         found = torch.cat([batch.globals for batch in islice(batches, 3)])
         assert len(found.unique(dim=0)) == len(resident_stream(tmp_path, 24).__next__().globals.unique(dim=0))
+
+
+def test_a_state_of_an_earlier_version_begins_an_epoch(tmp_path: Path) -> None:
+    numbered(tmp_path, 5, 5, 16)
+    batches = resident_stream(tmp_path)
+    batches.go_to({"step": 7, "resident": {(5, 5): (1, 8)}})
+    assert sorted(score for batch in islice(batches, 2) for score in scores(batch)) == list(range(16))
 
 
 def test_boards_in_memory_have_their_shares(tmp_path: Path) -> None:

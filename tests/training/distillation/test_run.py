@@ -178,10 +178,13 @@ def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> 
     """A run that began with it would otherwise have two curves of its winrate.  An incomplete line is left out."""
     figures = ['{"win rate": 0.25, "loss": 1.0}', '{"against the first network": {"win rate": 0.5}}']
     path = tmp_path / "log.jsonl"
-    path.write_text("".join(f'{{"steps": {i}, "figures": {each}}}\n' for i, each in enumerate(figures)) + '{"ste')
+    path.write_text(
+        "".join(f'{{"steps": {i}, "games": 8, "figures": {each}}}\n' for i, each in enumerate(figures)) + '{"ste'
+    )
     with RunLog(tmp_path, after=1) as log:
         log.write({"steps": 2, "figures": {"winrate": 0.75}})
     training, test, after = (line["figures"] for line in read_log(path))
+    assert [line.get("samples") for line in read_log(path)] == [8, 8, None]
     assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}
     assert test == {"against the first network": {"winrate": 0.5}} and "win rate" not in path.read_text()
 
@@ -225,14 +228,15 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
 def test_a_run_goes_on_with_smaller_batches_where_memory_was_too_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, step, steps = tiny_config(tmp_path), TrainingLoop._step, []
+    config, step, steps = tiny_config(tmp_path), TrainingLoop.step, list[Any]()
 
-    def fail(*arguments: Any) -> None:
-        steps.append(step(*arguments))
-        if len(steps) == 3:
+    def fail(*arguments: Any) -> Any:
+        steps.append(arguments)
+        if len(steps) == 4:
             raise torch.OutOfMemoryError
+        return step(*arguments)
 
-    monkeypatch.setattr(TrainingLoop, "_step", fail)
+    monkeypatch.setattr(TrainingLoop, "step", fail)
     message = r"^batches of 16 do not fit into the memory of cpu; continue with a smaller --batch \(`train resume`\)$"
     with ProgressBar() as bar, pytest.raises(TrainingError, match=message):
         run_training(config, bar, never)

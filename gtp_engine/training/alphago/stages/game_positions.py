@@ -198,15 +198,6 @@ class ExampleBatch(NamedTuple):
     outcomes: Tensor  # float32 [N] 1 for a win, −1 for a loss, 0 for neither
     owners: Tensor  # float32 [N, H·W] final owner of each point, 1 own, −1 the opponent's; [N, 0] for a policy network
 
-    def split(self, parts: int) -> list["ExampleBatch"]:
-        """Return the batch in up to `parts` parts of about the same size, none of them empty."""
-        parts = min(parts, len(self.planes))
-        return [ExampleBatch(*part) for part in zip(*(tensor.tensor_split(parts) for tensor in self), strict=True)]
-
-    def to(self, device: torch.device) -> "ExampleBatch":
-        """Return the batch on `device`."""
-        return ExampleBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
-
 
 class ExampleStream:
     """An endless stream of batches of `size` positions; each position comes once an epoch, in a random orientation.

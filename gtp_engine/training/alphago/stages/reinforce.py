@@ -12,7 +12,6 @@ evaluated the board.  The advantage is the reward, 1 or −1, less the learner's
 A run limited by iterations repeats exactly on a processor, also across interruptions.
 """
 
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +23,6 @@ from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, counted, problem, shown_path
 from gtp_engine.base.files import writing
-from gtp_engine.base.steps import check_same
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
@@ -34,18 +32,12 @@ from gtp_engine.training.alphago.stages.game_records import Collector, write_epi
 from gtp_engine.training.alphago.stages.nets import PolicyNet, export_run, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
-from gtp_engine.training.core.checkpoint import (
-    Checkpoint,
-    has_checkpoint,
-    read_checkpoint,
-    write_checkpoint,
-    write_values,
-)
+from gtp_engine.training.core.checkpoint import Checkpoint, write_values
 from gtp_engine.training.core.devices import Machine, choose_machine, threads_on
-from gtp_engine.training.core.learning import longest_gradient
-from gtp_engine.training.core.loop import Figures, format_figures
+from gtp_engine.training.core.learning import StepSchedule, longest_gradient
+from gtp_engine.training.core.loop import RunIdentity, TrainingRun, Validation
 from gtp_engine.training.core.optimizer import ParallelGradients
-from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
+from gtp_engine.training.core.reporting import run_and_report
 from gtp_engine.training.selfplay.policy_games import PolicyGames
 
 FILE_NAME: Final = "policy.onnx"
@@ -105,86 +97,55 @@ class OpponentPool:
         return self._folder / f"{number:06}{_SUFFIX}"
 
 
-class Reinforcement:
-    """A run that begins with the network `start`, or with the checkpoint in its folder."""
+class Reinforcement(TrainingRun):
+    """A run that begins with the network `start`, or with the checkpoint in its folder; a step is an iteration."""
+
+    unit = "games"
 
     def __init__(self, start: PolicyNet, settings: ReinforceSettings, game: PolicyGameSettings, out: Path) -> None:
+        identity = RunIdentity(PolicyNet.KIND, start.shape.to_json(), {**asdict(settings), "game": asdict(game)})
+        schedule = StepSchedule(
+            settings.iterations,
+            settings.evaluate_every,
+            settings.learning_rate,
+            checkpoint_minutes=settings.checkpoint_minutes,
+        )
+        super().__init__(out, identity, schedule, ("loss", "entropy", "winrate", "moves of a game", "without result"))
         self.settings: Final = settings
-        self.out: Final = out
         self.machine: Final[Machine] = choose_machine(settings.device, settings.precision, threads=settings.threads)
         shape = start.shape
         self.board: Final = (shape.width, shape.height)
         self.net: Final = self.machine.place(PolicyNet(shape))
         self.net.load_state_dict(start.state_dict())
         self.pool: Final = OpponentPool(out / POOL)
-        self.iterations = 0
-        self.seconds = 0.0
         self._game: Final = game
         self._first: Final = self.machine.place(start).eval()
         self._opponent: Final = self.machine.place(PolicyNet(shape)).eval()
         self._optimizer: Final = torch.optim.SGD(self.net.parameters(), lr=settings.learning_rate)
-        if has_checkpoint(out):
-            self._resume()
-        else:
+        if not self.resume_in_folder(free=_LIMITS, needed=("game",)):
             self.pool.drop(after=-1)  # those of a run that was killed before its first checkpoint
-            self.pool.add(0, self.net)
 
-    def run(self, run: StageRun) -> bool:
-        """Iterate until the end, or until the run is stopped; return whether it is done.
-
-        A checkpoint is written every few minutes, at the end, and before an error ends the run.
-        """
-        try:
-            self._iterate_to_the_end(run)
-        except BaseException:
-            if self.iterations:
-                self.save()
-            raise
-        self.save()
-        return self.iterations >= self.settings.iterations
-
-    def _iterate_to_the_end(self, run: StageRun) -> None:
-        """Do the iterations of `run`."""
-        settings, saved, curves = self.settings, time.monotonic(), Curves(self.out / CURVES_FILE, run.bar.log)
-        with RunLog(self.out, after=self.iterations) as log:
-            while self.iterations < settings.iterations and not run.is_stopped():
-                started = time.monotonic()
-                figures = self.iterate()
-                self.seconds += time.monotonic() - started
-                log.write({"kind": "step", **self._place(), "figures": figures})
-                text = f"{self.iterations:,} iterations, {format_figures(figures)}"
-                run.bar.update(self.iterations / settings.iterations, text)
-                if self.iterations % settings.evaluate_every == 0 or self.iterations == settings.iterations:
-                    self._evaluate(log, run, curves)
-                if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
-                    self.save()
-                    saved = time.monotonic()
-
-    def iterate(self) -> Figures:
-        """Play games, learn from them, and perhaps join the pool; return the figures for the log."""
-        settings = self.settings
-        rng = np.random.default_rng((settings.seed, self.iterations))
+    def step(self) -> tuple[Tensor, int]:
+        """Join the pool perhaps, play games, and learn from them; see `TrainingRun`."""
+        if self.steps % self.settings.pool_every == 0:
+            self.pool.add(self.steps, self.net)
+        rng = np.random.default_rng((self.settings.seed, self.steps))
         self.pool.load(self.pool.draw(rng), self._opponent)
-        collector = self._play_against(self._opponent, settings.games, rng)
-        write_episodes(self.out / EXPERIENCE / f"{self.iterations:06}.npz", collector.episodes)
-        loss, entropy = self.learn(collector)
-        self.iterations += 1
-        if self.iterations % settings.pool_every == 0:
-            self.pool.add(self.iterations, self.net)
-        return {
-            "winrate": collector.win_rate(),
-            "loss": loss,
-            "entropy": entropy,
-            "moves of a game": float(np.mean([len(episode.game.points) for episode in collector.episodes])),
-            "without result": collector.void_share,
-        }
+        collector = self._play_against(self._opponent, self.settings.games, rng)
+        write_episodes(self.folder / EXPERIENCE / f"{self.steps:06}.npz", collector.episodes)
+        length = float(np.mean([len(episode.game.points) for episode in collector.episodes]))
+        of_games = torch.tensor([collector.win_rate(), length, collector.void_share])
+        return torch.cat([self.learn(collector), of_games]), self.settings.games
 
-    def learn(self, collector: Collector) -> tuple[float, float]:
-        """Do one step along the policy gradient of these games; return loss and mean entropy of the policy, in nats."""
+    def learn(self, collector: Collector) -> Tensor:
+        """Do one step along the policy gradient of these games.
+
+        Returns the gradient's norm, the loss and the mean entropy of the policy, in nats.
+        """
         batches = learner_moves(collector)
         total = sum(len(batch.planes) for batch in batches)
         if total == 0:
-            return 0.0, 0.0
+            return torch.zeros(3)
         parameters, means = list(self.net.parameters()), torch.zeros(2)
         sums = [torch.zeros_like(parameter) for parameter in parameters]
         self.net.train()
@@ -198,38 +159,25 @@ class Reinforcement:
                     summed.add_(parameter.grad, alpha=share)
         for summed, parameter in zip(sums, parameters, strict=True):
             parameter.grad = summed
-        torch.nn.utils.clip_grad_norm_(parameters, longest_gradient(self.settings.clip))
+        gradient = torch.nn.utils.clip_grad_norm_(parameters, longest_gradient(self.settings.clip))
         self._optimizer.step()
-        loss, entropy = means.tolist()
-        return loss, entropy
+        return torch.cat([gradient.reshape(1).cpu(), means])
 
-    def save(self) -> None:
-        """Write the checkpoint."""
-        checkpoint = Checkpoint(
-            kind=self.net.KIND,
-            network=self.net.shape.to_json(),
-            settings=self._settings(),
-            weights=self.net.state_dict(),
-            state={"first": self._first.state_dict()},
-            steps=self.iterations,
-            samples=self.iterations * self.settings.games,
-            seconds=self.seconds,
-        )
-        write_checkpoint(self.out, checkpoint)
+    def validate(self) -> Validation:
+        """Return the result of a match against the network that the run began with."""
+        rng = np.random.default_rng((self.settings.seed, self.steps, 1))
+        match = self._play_against(self._first, self.settings.evaluation_games, rng)
+        return {"against the first network": {"winrate": match.win_rate()}}
 
-    def _resume(self) -> None:
-        checkpoint = read_checkpoint(self.out)
-        checkpoint.check_kind(self.net.KIND)
-        check_same(checkpoint.settings, self._settings(), free=_LIMITS, needed=("game",))
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the weights of now, and those that the run began with."""
+        return self.net.state_dict(), {"first": self._first.state_dict()}
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take over a checkpoint; see `TrainingRun`."""
         self.net.load_state_dict(checkpoint.weights)
         self._first.load_state_dict(checkpoint.state["first"])
-        self.iterations, self.seconds = checkpoint.steps, checkpoint.seconds
-        self.pool.drop(after=self.iterations)
-        if self.iterations % self.settings.pool_every == 0 and self.iterations not in self.pool.numbers:
-            self.pool.add(self.iterations, self.net)  # it could not be written when the run ended
-
-    def _settings(self) -> dict[str, Any]:
-        return {**asdict(self.settings), "game": asdict(self._game)}
+        self.pool.drop(after=checkpoint.steps)
 
     def _figures(self, net: PolicyNet, batch: ExampleBatch) -> Tensor:
         with self.machine.autocast():
@@ -240,20 +188,6 @@ class Reinforcement:
         """Return games of the network as it is now against `opponent`."""
         players = torch_player(self.net.eval(), self.machine, ""), torch_player(opponent, self.machine, "")
         return play_versus(players, self.board, self._game, games=games, rng=rng)
-
-    def _evaluate(self, log: RunLog, run: StageRun, curves: Curves) -> None:
-        """Play a match against the network that the run began with, and draw the curves."""
-        rng = np.random.default_rng((self.settings.seed, self.iterations, 1))
-        match = self._play_against(self._first, self.settings.evaluation_games, rng)
-        rate, games = match.win_rate(), len(match.episodes)
-        log.write({"kind": "validation", **self._place(), "figures": {"against the first network": {"winrate": rate}}})
-        played = f"{counted(games, 'game')} against the first network"
-        run.bar.log(f"after {self.iterations:,} iterations: {rate:.1%} of {played} won")
-        curves.draw(figure_panels(read_log(self.out / LOG_FILE), place="games"))
-
-    def _place(self) -> dict[str, Any]:
-        games = self.iterations * self.settings.games
-        return {"steps": self.iterations, "games": games, "seconds": self.seconds}
 
 
 def learner_moves(collector: Collector) -> list[ExampleBatch]:
@@ -324,9 +258,9 @@ def run_reinforcement(
     `supervised` is the folder of the run whose network it begins with.
     """
     reinforcement = Reinforcement(read_policy(supervised), settings, game, run.out)
-    run.bar.log(f"{reinforcement.machine.title}; {len(reinforcement.pool.numbers)} opponents in the pool")
-    if not reinforcement.run(run):
+    run.bar.log(reinforcement.machine.title)
+    if not run_and_report(reinforcement, run.bar, run.is_stopped):
         return None
-    games = reinforcement.iterations * settings.games
-    origin = f"trained by Tengen on {counted(games, 'game')} against earlier versions of itself"
+    games = counted(reinforcement.samples, "game")
+    origin = f"trained by Tengen on {games} against earlier versions of itself"
     return export_run(run, FILE_NAME, default_name="reinforced", origin=origin)

@@ -14,7 +14,6 @@ A pattern is identified by the smallest code of its eight orientations.
 A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-policy.npz`.
 """
 
-import time
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -23,10 +22,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, counted
 from gtp_engine.base.files import writing
-from gtp_engine.base.steps import check_same
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.alphago.linear_policy import (
@@ -68,17 +67,17 @@ from gtp_engine.training.alphago.stages.rollout_gradient import (
     diamonds_into,
 )
 from gtp_engine.training.alphago.stages.stage_settings import RolloutSettings, StageRun
-from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.learning import cosine_rate
-from gtp_engine.training.core.loop import Figures, format_figures
-from gtp_engine.training.core.reporting import CURVES_FILE, LOG_FILE, Curves, RunLog, figure_panels, read_log
+from gtp_engine.training.core.checkpoint import Checkpoint
+from gtp_engine.training.core.learning import StepSchedule
+from gtp_engine.training.core.loop import RunIdentity, TrainingRun, Validation
+from gtp_engine.training.core.reporting import run_and_report
 
 KIND: Final = "rollout policy"
 """The kind of its checkpoints."""
 NAME: Final = "linear rollout policy"
 _LOG_STEPS: Final = 20
 """Steps between two lines of the log."""
-_SAVE_SECONDS: Final = 300.0
+FIGURES: Final = ("loss", "top-1", "probability")
 _FIRST_SQUARE: Final = 1e-6
 """The initial sums of squares of AdaGrad, which bound the first step."""
 
@@ -183,91 +182,85 @@ class WeightSpace:
         )
 
 
-class RolloutTrainer:
-    """Trains on the games of `train` and validates on those of `test`.
+class RolloutTrainer(TrainingRun):
+    """A run that learns from the games of `train` and validates on those of `test`; the one in `out` goes on.
 
-    `steps`, `samples` and `seconds` are what has been done; `counts` are those of `rollout_gradient` since the last
-    `take_figures`.
+    Raises ConfigError if that has other settings.
     """
 
-    def __init__(
-        self, train: GameStore, test: GameStore, settings: RolloutSettings, diamonds: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> None:
+        epoch = -(-len(train.games) // settings.games_per_step)
+        super().__init__(
+            out,
+            RunIdentity(KIND, {}, asdict(settings) | {"stage": KIND, "training games": len(train.games)}),
+            StepSchedule(
+                settings.epochs * epoch, epoch, settings.learning_rate, settings.final_rate, log_steps=_LOG_STEPS
+            ),
+            FIGURES,
+        )
         self.settings: Final = settings
-        self.space: Final = WeightSpace(diamonds)
-        self.weights: Doubles = np.zeros(self.space.size)
-        self.squares: Doubles = np.full(self.space.size, _FIRST_SQUARE)
-        self.steps = self.samples = 0
-        self.seconds = 0.0
-        self.counts: Doubles = np.zeros(COUNTS)
-        self._train: Final = train
-        self._test: Final = test
-        self._buffers: Final = new_replay_buffers(train, diamonds)
-        self._steps_per_epoch: Final = -(-len(train.games) // settings.games_per_step)
+        self._train_games: Final = train
+        self._test_games: Final = test
+        self._steps_per_epoch: Final = epoch
+        nothing: Ints = np.zeros(0, dtype=np.int64)
+        self.space = WeightSpace(nothing)
+        self.vector = self._squares = np.zeros(0)
+        self._buffers = new_replay_buffers(train, nothing)
+        if not self.resume_in_folder():
+            self._begin(common_diamonds(train, settings.least_count))
 
-    @property
-    def fraction(self) -> float:
-        """The part of the run that is done, 0 to 1."""
-        return self.steps / (self.settings.epochs * self._steps_per_epoch)
+    def _begin(self, diamonds: Ints) -> None:
+        """Set all weights to 0, those of these diamonds' responses among them."""
+        self.space = WeightSpace(diamonds)
+        self.vector = np.zeros(self.space.size)
+        self._squares = np.full(self.space.size, _FIRST_SQUARE)
+        self._buffers = new_replay_buffers(self._train_games, diamonds)
 
-    @property
-    def is_epoch(self) -> bool:
-        """Whether an epoch has just ended."""
-        return self.steps % self._steps_per_epoch == 0
-
-    def step(self) -> None:
-        """Do one step."""
-        settings = self.settings
+    def step(self) -> tuple[Tensor, int]:
+        """Do one step; the figures are those before it, see `TrainingRun`."""
+        settings, moves = self.settings, self._train_games.moves
         epoch, place = divmod(self.steps, self._steps_per_epoch)
-        order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train.games))
-        gradient = self.space.empty_gradient(self.weights)
+        order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train_games.games))
+        gradient = self.space.empty_gradient(self.vector)
         games = order[place * settings.games_per_step : (place + 1) * settings.games_per_step]
-        add_games(self._train.moves, games, gradient, self._buffers)
-        positions = max(1.0, gradient.counts[POSITIONS])
-        slope = self.space.gradient(gradient) / positions
-        slope += settings.prior / len(self._train.moves.points) * self.weights
-        self.squares += slope * slope
-        rate = cosine_rate(self.fraction, highest=settings.learning_rate, warm_up=0.0, final=settings.final_rate)
-        self.weights -= rate * slope / np.sqrt(self.squares)
-        self.steps += 1
-        self.samples += int(gradient.counts[POSITIONS])
-        self.counts += gradient.counts
+        add_games(moves, games, gradient, self._buffers)
+        slope = self.space.gradient(gradient) / max(1.0, gradient.counts[POSITIONS])
+        slope += settings.prior / len(moves.points) * self.vector
+        self._squares += slope * slope
+        self.vector -= self.learning_rate * slope / np.sqrt(self._squares)
+        figures = torch.tensor([float(np.linalg.norm(slope)), *_figures(gradient.counts)], dtype=torch.float64)
+        return figures, int(gradient.counts[POSITIONS])
 
-    def take_figures(self) -> Figures:
-        """Return the figures of the steps since the last call, on the positions of each step before it."""
-        figures = _figures(self.counts)
-        self.counts[:] = 0.0
-        return figures
-
-    def validate(self) -> Figures:
+    def validate(self) -> Validation:
         """Return the figures on the test games."""
-        gradient, games = self.space.empty_gradient(self.weights), np.arange(len(self._test.games))
-        add_games(self._test.moves, games, gradient, self._buffers)
-        return _figures(gradient.counts)
+        gradient, games = self.space.empty_gradient(self.vector), np.arange(len(self._test_games.games))
+        add_games(self._test_games.moves, games, gradient, self._buffers)
+        return {"test": dict(zip(FIGURES, _figures(gradient.counts), strict=True))}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the vector of weights; and the diamonds and AdaGrad's sums of squares."""
+        state = {"diamonds": torch.from_numpy(self.space.diamonds), "squares": torch.from_numpy(self._squares)}
+        return {"weights": torch.from_numpy(self.vector)}, state
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take over a checkpoint; see `TrainingRun`."""
+        self._begin(checkpoint.state["diamonds"].numpy())
+        self.vector, self._squares = checkpoint.weights["weights"].numpy(), checkpoint.state["squares"].numpy()
 
     def policy(self) -> LinearPolicy:
         """Return the policy with the current weights."""
-        return self.space.policy(self.weights)
+        return self.space.policy(self.vector)
 
 
 def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> Path | None:
     """Train until the end, or until the run is stopped; return the policy's file, None if the run is not done."""
     train, test = split_stores(games, settings.test_share)
-    trainer = _begin(train, test, settings, run.out)
+    trainer = RolloutTrainer(train, test, settings, run.out)
     run.bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
         f"{counted(len(train.games), 'game')} to train on, {len(test.games):,} to test on"
     )
-    curves = Curves(run.out / CURVES_FILE, run.bar.log)
-    with RunLog(run.out, after=trainer.steps) as log:
-        saved = time.monotonic()
-        while trainer.fraction < 1 and not run.is_stopped():
-            _advance(trainer, log, run, curves)
-            if time.monotonic() - saved > _SAVE_SECONDS:
-                _save(trainer, train, run.out)
-                saved = time.monotonic()
-    _save(trainer, train, run.out)
-    if trainer.fraction < 1:
+    if not run_and_report(trainer, run.bar, run.is_stopped):
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
     policy = replace(trainer.policy(), name=run.name or NAME, origin=origin, license=run.terms)
@@ -301,63 +294,6 @@ def common_diamonds(store: GameStore, least_count: int) -> NDArray[np.int64]:
     return common
 
 
-def _advance(trainer: RolloutTrainer, log: RunLog, run: StageRun, curves: Curves) -> None:
-    """Do a step and report it; at the end of an epoch, validate and draw the curves."""
-    started = time.monotonic()
-    trainer.step()
-    validation = trainer.validate() if trainer.is_epoch else None
-    trainer.seconds += time.monotonic() - started
-    place = {"steps": trainer.steps, "samples": trainer.samples, "seconds": trainer.seconds}
-    if trainer.steps % _LOG_STEPS == 0 or trainer.is_epoch:
-        figures = trainer.take_figures()
-        log.write({"kind": "step", **place, "figures": figures})
-        run.bar.update(trainer.fraction, f"{trainer.samples:,} samples, {format_figures(figures)}")
-    if validation is not None:
-        log.write({"kind": "validation", **place, "figures": {"test": validation}})
-        run.bar.log(f"test after {trainer.samples:,} samples: {format_figures(validation)}")
-        curves.draw(figure_panels(read_log(run.out / LOG_FILE)))
-
-
-def _begin(train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> RolloutTrainer:
-    """Return a trainer, resumed if `out` has a checkpoint; raises ConfigError if that has other settings."""
-    if not has_checkpoint(out):
-        return RolloutTrainer(train, test, settings, common_diamonds(train, settings.least_count))
-    checkpoint = read_checkpoint(out)
-    checkpoint.check_kind(KIND)
-    check_same(checkpoint.settings, _settings(settings, train))
-    trainer = RolloutTrainer(train, test, settings, checkpoint.state["diamonds"].numpy())
-    trainer.weights = checkpoint.weights["weights"].numpy()
-    trainer.squares, trainer.counts = (checkpoint.state[name].numpy() for name in ("squares", "counts"))
-    trainer.steps, trainer.samples, trainer.seconds = checkpoint.steps, checkpoint.samples, checkpoint.seconds
-    return trainer
-
-
-def _save(trainer: RolloutTrainer, train: GameStore, out: Path) -> None:
-    """Write the checkpoint."""
-    state = {"diamonds": trainer.space.diamonds, "squares": trainer.squares, "counts": trainer.counts}
-    checkpoint = Checkpoint(
-        kind=KIND,
-        network={},
-        settings=_settings(trainer.settings, train),
-        weights={"weights": torch.from_numpy(trainer.weights)},
-        state={name: torch.from_numpy(array) for name, array in state.items()},
-        steps=trainer.steps,
-        samples=trainer.samples,
-        seconds=trainer.seconds,
-    )
-    write_checkpoint(out, checkpoint)
-
-
-def _settings(settings: RolloutSettings, train: GameStore) -> dict[str, Any]:
-    """Return what a resumed run must have in common with its beginning."""
-    return asdict(settings) | {"stage": KIND, "training games": len(train.games)}
-
-
-def _figures(counts: Doubles) -> Figures:
-    """Return the loss in nats, the share of moves played that the policy ranks first, and their mean probability."""
-    positions = max(1.0, counts[POSITIONS])
-    return {
-        "loss": float(counts[LOSS] / positions),
-        "top-1": float(counts[BEST] / positions),
-        "probability": float(counts[PROBABILITY] / positions),
-    }
+def _figures(counts: Doubles) -> tuple[float, ...]:
+    """Return FIGURES of counts: the loss in nats, the share of moves that the policy ranks first, their probability."""
+    return tuple(float(counts[name] / max(1.0, counts[POSITIONS])) for name in (LOSS, BEST, PROBABILITY))

@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gtp_engine.base.errors import counted
-from gtp_engine.base.steps import check_same
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, split_games
 from gtp_engine.training.alphago.stages.nets import (
@@ -34,10 +33,10 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     RolloutNetSettings,
     StageRun,
 )
-from gtp_engine.training.core.checkpoint import has_checkpoint, read_checkpoint
+from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.learning import Learning
-from gtp_engine.training.core.loop import Figures, TrainingLoop, Validation
+from gtp_engine.training.core.loop import Figures, RunIdentity, TrainingLoop, Validation
 from gtp_engine.training.core.reporting import run_and_report
 
 TOP: Final = 5
@@ -101,23 +100,15 @@ def train(
     others, and ModelError where a run of another kind is in the folder.
     """
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    settings = {**facts, "learning": learning.to_json()}
     loop = TrainingLoop(
         machine.place(net),
         ExampleTask(objective, stream, machine),
         learning,
         machine,
         run.out,
-        kind=net.KIND,
-        network=net.shape.to_json(),
-        settings=settings,
+        RunIdentity(net.KIND, net.shape.to_json(), {**facts, "learning": learning.to_json()}),
     )
-    if has_checkpoint(run.out):
-        checkpoint = read_checkpoint(run.out)
-        checkpoint.check_kind(net.KIND)
-        check_same(checkpoint.settings, settings, free=("learning",), needed=("stage",))
-        check_same(checkpoint.settings["learning"], settings["learning"], free=LIMITS)
-        loop.resume(checkpoint)
+    loop.resume_in_folder(free=LIMITS, needed=("stage",))
     parameters = sum(each.numel() for each in net.parameters())
     run.bar.log(f"{parameters:,} parameters, {machine.title}; {stream.positions:,} positions to train on")
     return run_and_report(loop, run.bar, run.is_stopped)
