@@ -26,14 +26,13 @@ import re
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import TengenError, counted, problem, shown
+from gtp_engine.base.errors import EngineError, TengenError, counted, problem, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
@@ -43,6 +42,9 @@ from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.game import Game
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks
+from gtp_engine.protocols.client.connection import EngineConnection
+from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
+from gtp_engine.protocols.client.simple import wait_for
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
@@ -327,36 +329,14 @@ def seconds_to_answer(commands: Sequence[str]) -> float:
     """Return the seconds from the start of `gtp-engine` to the last of its replies; raises BenchmarkError."""
     arguments = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", str(STARTUP_VISITS)]
     started = time.perf_counter()
-    pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8") as process:
-        assert process.stdin is not None and process.stdout is not None, "both are pipes"
-        watchdog = threading.Timer(_ANSWER_SECONDS, process.kill)
-        watchdog.start()
-        try:
-            process.stdin.write("".join(f"{command}\n" for command in commands))
-            process.stdin.flush()
-            replies = [_read_reply(process.stdout) for _ in commands]
-            seconds = time.perf_counter() - started
-            _, errors = process.communicate("quit\n")
-        except OSError:
-            replies, seconds = [""], 0.0
-            _, errors = process.communicate()
-        finally:
-            watchdog.cancel()
-    if not all(reply.startswith("=") for reply in replies):
-        reason = replies[-1].strip() or errors.strip().rpartition("\n")[2] or "it ended"
-        raise BenchmarkError(f"a started engine did not answer {commands[-1]!r}: {reason}")
-    return seconds
-
-
-def _read_reply(stdout: IO[str]) -> str:
-    """Return one GTP reply without its closing empty line; "" when the output ends before it is complete."""
-    reply = ""
-    for line in stdout:
-        if line == "\n":
-            return reply
-        reply += line
-    return ""
+    try:
+        connection = wait_for(EngineConnection.popen(arguments, label="a started engine"))
+        with SimpleGtpEngine(GtpEngine(connection, _ANSWER_SECONDS)) as engine:
+            for command in commands:
+                engine.send(command)
+            return time.perf_counter() - started
+    except EngineError as error:
+        raise BenchmarkError(str(error)) from error
 
 
 _RESULT: Final = re.compile(
