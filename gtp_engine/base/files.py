@@ -36,6 +36,7 @@ ZIP_DAMAGE: Final = (
 )
 """What reading the arrays of a damaged `.npz` file raises, besides OSError."""
 
+_MAKE_ROOM: Final = "make room there, or name another folder"
 _ELSEWHERE: Final = "name a file elsewhere"
 """Advice for a file that the user names and that cannot be written."""
 
@@ -256,13 +257,13 @@ def _unfinished_path(target: Path) -> Path:
 
 
 @contextmanager
-def writing(path: Path, kind: type[TengenError], what: str) -> Iterator[None]:
+def writing(path: Path, kind: type[TengenError], what: str = "", *, advice: str = _MAKE_ROOM) -> Iterator[None]:
     """Raise an error of `kind` where the block, which writes `path`, raises OSError; `what` says what the path is."""
     try:
         yield
     except OSError as error:
-        given = f"cannot write {what} {shown_path(path)}: {error.strerror or error}"
-        raise kind(problem(given, advice="make room there, or name another folder")) from error
+        given = f"cannot write {f'{what} ' if what else ''}{shown_path(path)}: {error.strerror or error}"
+        raise kind(problem(given, advice=advice)) from error
 
 
 def check_writable(path: Path) -> None:
@@ -396,20 +397,11 @@ def sha256_of(path: Path) -> str:
 
 def check_result(path: Path, advice: str = _ELSEWHERE) -> None:
     """Raise ConfigError if a file cannot be written; to be called before the work that takes minutes."""
-    try:
+    with writing(path, ConfigError, advice=advice):
         check_writable(path)
-    except OSError as error:
-        raise _cannot_write(path, error, advice) from error
 
 
 def write_result(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; raises ConfigError where that is impossible."""
-    try:
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content)
-    except OSError as error:
-        raise _cannot_write(path, error, _ELSEWHERE) from error
-
-
-def _cannot_write(path: Path, error: OSError, advice: str) -> ConfigError:
-    return ConfigError(problem(f"cannot write {shown_path(path)}: {error.strerror or error}", advice=advice))
+    with writing(path, ConfigError, advice=_ELSEWHERE), replacing(path) as unfinished:
+        unfinished.write_bytes(content)

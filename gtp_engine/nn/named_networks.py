@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown_path
-from gtp_engine.base.files import data_folder, expanded, replacing
+from gtp_engine.base.files import data_folder, expanded, replacing, writing
 from gtp_engine.nn.network_catalogue import published_network
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 
@@ -189,9 +189,7 @@ def set_default(name: str) -> None:
             )
         name = str(expanded(name).resolve())
     file = user_folder() / _DEFAULT_FILE
-    try:
+    with writing(file, ModelError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with replacing(file) as unfinished:
             unfinished.write_text(name + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ModelError(problem(f"{file} cannot be written ({error.strerror})")) from error

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ModelError, problem, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of
+from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of, writing
 from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_info
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork, network_in_file, published_network
@@ -245,17 +245,15 @@ def convert_packed(data: bytes, name: str, package: Package, target: Path) -> "C
 
     The package's licence, if any, is also written beside it (`license_line` says where).
     """
-    from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, convert_bytes, not_written  # here: imports onnx
+    from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, convert_bytes  # here: imports onnx
 
     origin = name if package.name == name else f"{name} in {package.name}"
     terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
     conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
     if package.license:
-        try:
-            with replacing(_license_path(target)) as unfinished:
-                unfinished.write_text(f"{terms}\n", encoding="utf-8")
-        except OSError as error:
-            raise not_written(_license_path(target), error) from error
+        place = _license_path(target)
+        with writing(place, ModelError, "licence"), replacing(place) as unfinished:
+            unfinished.write_text(f"{terms}\n", encoding="utf-8")
     return conversion
 
 

@@ -242,7 +242,7 @@ def test_a_disk_that_is_full_at_the_conversion(monkeypatch: pytest.MonkeyPatch, 
         return written(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    assert "cannot be written (No space left on device)" in fail("get", NAME)
+    assert ": No space left on device; make room there" in fail("get", NAME)
 
 
 def test_a_wheel_that_changed(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:

@@ -43,7 +43,7 @@ from gtp_engine.arena.elo import (
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
 from gtp_engine.base.errors import counted, problem, shown
-from gtp_engine.base.files import check_writable
+from gtp_engine.base.files import check_writable, writing
 from gtp_engine.base.installation import advice_for
 
 if TYPE_CHECKING:
@@ -367,11 +367,9 @@ def check_plot(path: Path) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise MatchError(problem("plots need matplotlib", advice=advice_for("plot"))) from error
-    try:
+    with writing(path, MatchError, "plot"):
         path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(path)
-    except OSError as error:
-        raise _not_written(path, error) from error
 
 
 def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second: str) -> None:
@@ -383,14 +381,8 @@ def write_plot(path: Path, records: Sequence[GameRecord], *, first: str, second:
     axes = figure.add_subplot()
     draw_curve(records, axes)
     axes.set_title(f"{first}  against  {second}", parse_math=False)
-    try:
+    with writing(path, MatchError, "plot"):
         figure.savefig(path, dpi=_DOTS_PER_INCH)
-    except OSError as error:
-        raise _not_written(path, error) from error
-
-
-def _not_written(path: Path, error: OSError) -> MatchError:
-    return MatchError(f"cannot write the plot {path}: {error.strerror}")
 
 
 def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, problem, shown_path
-from gtp_engine.base.files import check_writable, json_of, read_regular, replacing, sha256_of
+from gtp_engine.base.files import check_writable, json_of, read_regular, replacing, sha256_of, writing
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import parse_network
@@ -41,6 +41,9 @@ KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
 )
 """Where the terms of KataGo's networks are published; their files do not contain them."""
+
+NETWORK_FILE: Final = "network file"
+"""What messages call the file that is written."""
 
 _INDEX: Final = "imported.json"
 _DIGITS: Final = 8
@@ -88,13 +91,11 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     digest = hashlib.sha256(data).hexdigest()
     info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest, advantages=True)
     content = build_model(network, info).SerializeToString()
-    try:
+    with writing(target, ModelError, NETWORK_FILE):
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as unfinished:
             unfinished.write_bytes(content)
             store_evaluation(unfinished)
-    except OSError as error:
-        raise not_written(target, error) from error
     return Conversion(target, info, network.parameters, target.stat().st_size)
 
 
@@ -188,12 +189,5 @@ def check_target(target: Path, *, source: Path) -> None:
     """Raise ModelError if `target` cannot be written, or is the file `source` that is read, which would be lost."""
     if target.exists() and source.exists() and target.samefile(source):
         raise ModelError(problem(f"{shown_path(target)} is the network itself", expected="another file to write"))
-    try:
+    with writing(target, ModelError, NETWORK_FILE):
         check_writable(target)
-    except OSError as error:
-        raise not_written(target, error) from error
-
-
-def not_written(target: Path, error: OSError) -> ModelError:
-    """Return the error for a network file that could not be written."""
-    return ModelError(f"network file {shown_path(target)} cannot be written ({error.strerror})")

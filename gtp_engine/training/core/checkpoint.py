@@ -128,13 +128,11 @@ def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> No
 
     Raises ModelError if it cannot be written, and what `check` raises.
     """
-    try:
+    with writing(target, ModelError, "network file"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target) as unfinished:
             unfinished.write_bytes(model.SerializeToString())
             check(unfinished)
-    except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(target)} cannot be written ({error.strerror})")) from error
 
 
 def check_output(found: NDArray[np.float32], wanted: NDArray[np.float32], what: str) -> None:

@@ -62,13 +62,13 @@ from typing import Any, Final
 import onnx
 
 from gtp_engine.base.errors import ModelError, problem, shown
-from gtp_engine.base.files import replacing, sha256_of
+from gtp_engine.base.files import replacing, sha256_of, writing
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_export.convert import check_target, not_written
+from gtp_engine.nn.onnx_export.convert import NETWORK_FILE, check_target
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (
@@ -154,11 +154,11 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
         copy.note(share, text)
         progress(share, text)
 
-    try:
-        with copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep:
-            return _make(source, target, digest, settings, Steps(note_progress, keep))
-    except OSError as error:
-        raise not_written(target, error) from error
+    with (
+        writing(target, ModelError, NETWORK_FILE),
+        copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep,
+    ):
+        return _make(source, target, digest, settings, Steps(note_progress, keep))
 
 
 def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "Steps") -> Quantized:

@@ -547,7 +547,7 @@ def test_what_was_kept_for_another_network_is_dropped(tmp_path: Path) -> None:
         ({"precision": "int8"}, "out.onnx", "already in int8: expected one in float32"),
         ({"kind": "policy"}, "out.onnx", "is for policy, with inputs katago-v7: expected one for policy and value"),
         ({"blocks": 0, "sizes": "5x5"}, "out.onnx", "no layer that could be quantized"),
-        ({}, "none/out.onnx", "cannot be written"),
+        ({}, "none/out.onnx", "cannot write network file"),
         ({}, "./net.onnx", r"net\.onnx' is the network itself: expected another file to write"),
     ],
 )
