@@ -63,10 +63,11 @@ def same(one: SampleBatch, other: SampleBatch) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def test_an_epoch_has_every_position_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("new_stream", [stream, resident_stream])
+def test_an_epoch_has_every_position_once(tmp_path: Path, new_stream: Callable[[Path], Batches]) -> None:
     for shard in range(6):
         numbered(tmp_path, 5, 5, 32, first=32 * shard, shard=shard)
-    batches = stream(tmp_path)
+    batches = new_stream(tmp_path)
     first, second = ([score for batch in islice(batches, 24) for score in scores(batch)] for _ in range(2))
     assert sorted(first) == sorted(second) == list(range(192))
     assert first != second, "each epoch has an order of its own"
@@ -225,25 +226,11 @@ def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
     np.testing.assert_array_equal(unpack_bits(torch.from_numpy(packed), 7, 5), planes)
 
 
-def test_an_epoch_in_memory_shows_every_position_once(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5), count=12)
-    batches = resident_stream(tmp_path)
-    for _ in range(2):
-        found = torch.cat([batch.globals for batch in islice(batches, 3)])
-        assert len(found.unique(dim=0)) == len(resident_stream(tmp_path, 24).__next__().globals.unique(dim=0))
-
-
 def test_a_state_of_an_earlier_version_begins_an_epoch(tmp_path: Path) -> None:
     numbered(tmp_path, 5, 5, 16)
     batches = resident_stream(tmp_path)
     batches.go_to({"step": 7, "resident": {(5, 5): (1, 8)}})
     assert sorted(score for batch in islice(batches, 2) for score in scores(batch)) == list(range(16))
-
-
-def test_boards_in_memory_have_their_shares(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5), (4, 3), (3, 3), count=12)
-    boards = [batch.board for batch in islice(resident_stream(tmp_path, 2, shares={(5, 5): 3.0, (4, 3): 1.0}), 80)]
-    assert set(boards) == {(5, 5), (4, 3)} and 50 <= boards.count((5, 5)) <= 70
 
 
 def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
