@@ -28,7 +28,7 @@ from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, check_output, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.game_data import turned_boards
-from gtp_engine.training.core.learning import OPTIMIZERS, Learning, check_torch
+from gtp_engine.training.core.learning import OPTIMIZERS, Learning, StepSchedule, check_torch
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import Average, BatchedMuon, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import RunLog
@@ -146,6 +146,13 @@ def test_the_learning_rate_rises_and_falls() -> None:
     assert rates[5] == pytest.approx(0.5) and rates[10] == 1.0
     assert rates[10:] == sorted(rates[10:], reverse=True)
     assert rates[55] == pytest.approx((1 + 0.05) / 2) and rates[100] == pytest.approx(0.05)
+
+
+def test_a_run_of_steps_is_validated_now_and_then_and_at_its_end() -> None:
+    schedule = StepSchedule(total=5, validate_every=2, learning_rate=3.0)
+    assert [schedule.validations_due(steps, 0, 0.0) for steps in range(6)] == [0, 0, 1, 1, 2, 3]
+    assert [schedule.fraction(steps, 0, 0.0) for steps in (0, 4, 9)] == [0.0, 0.8, 1.0]
+    assert {schedule.rate(i / 4) for i in range(5)} == {3.0}
 
 
 def gradients_of(
