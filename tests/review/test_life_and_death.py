@@ -28,6 +28,7 @@ from gtp_engine.people.review.life_and_death import (
     SolutionMove,
     Success,
     _compared,
+    _nearest,
     framed,
     parse_region,
     problem_values,
@@ -158,6 +159,8 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
     right = {frame.board.color_at(xy_to_point(size - 1, y, width=size)) for y in range(3)}
     below = {frame.board.color_at(xy_to_point(x, size - 1, width=size)) for x in range(5)}
     assert right - {0} == {2} and below - {0} == {1}
+    between = np.array([[BLACK, EMPTY, EMPTY, EMPTY, WHITE]])
+    assert _nearest(between).tolist() == [[BLACK, BLACK, BLACK, WHITE, WHITE]]
 
 
 def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats() -> None:
