@@ -35,8 +35,6 @@ def test_a_new_game_asks_three_things_and_remembers_them(chromium: Chromium, tmp
             assert values == ["10k", "19", "10k"], "not full strength"
             await page.click("[name=experience][value=new]")
             assert [await page.input_value(f"#setup [name={name}]") for name in ("size", "level")] == ["9", "20k"]
-            sizes = "[...document.querySelector('[name=size]').options].map((each) => Number(each.value))"
-            assert await page.evaluate(sizes) == [*range(7, 26)]
             rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
             names = await page.evaluate(rules)
             assert len(names) == len(set(names)) < 12 and "Japanese, Korean" in names
@@ -65,9 +63,7 @@ def test_a_first_game_is_explained(chromium: Chromium, tmp_path: Path) -> None:
             await until(page, "document.querySelector('[name=komi]').value")
             await page.click("#first-visit .show-rules")
             await page.click("#rules [name=after]")
-            assert await page.locator("#rules section >> visible=true").get_attribute("aria-label") == (
-                "Life, and the end of a game"
-            )
+            assert await page.is_visible("#rules section:last-of-type")
             await page.click("#rules .main")
             await page.click("[name=experience][value=new]")
             await page.click("#setup button[value=start]")

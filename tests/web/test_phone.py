@@ -127,7 +127,7 @@ async def study(page: "Page") -> None:
 
 
 async def library(page: "Page") -> None:
-    """Find a game, name and share it."""
+    """Find a game, and name it."""
     await tap(page, "#games")
     await page.fill("#game-search", "이창호")
     await until(page, "document.querySelectorAll('#game-list li').length === 1")
@@ -139,9 +139,6 @@ async def library(page: "Page") -> None:
     await nothing_is_cut_off(page)
     await tap(page, "#game-list .game")
     await until(page, f"{NUMBER} === '3 / 3'")
-    await tap(page, "#share")
-    await until(page, "document.querySelector('#link-watch').value.includes('#game=')")
-    await tap(page, "#links-close")
 
 
 async def in_another_language(page: "Page") -> None:

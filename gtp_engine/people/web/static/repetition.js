@@ -50,7 +50,7 @@ export class Repetition {
    * @param {string} how */
   answered(name, how) {
     const { due: { [name]: before, ...due }, mistakes } = this.values;
-    const days = how === "first" ? 2 * before[1] : 1;
+    const days = how === "first" ? 2 * (before?.[1] ?? LONGEST) : 1; // none where another window has taken it out
     if (days > LONGEST) this.change({ due, mistakes: mistakes.filter((each) => each.name !== name) });
     else this.change({ due: { ...due, [name]: [this.day() + days, days] } });
   }
