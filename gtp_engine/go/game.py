@@ -91,6 +91,7 @@ class Game:
     """
 
     __hash__ = None  # type: ignore[assignment]
+    __iter__ = None  # by `__getitem__` it would go through points from 0 on
 
     def __init__(
         self,

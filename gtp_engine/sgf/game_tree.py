@@ -228,8 +228,9 @@ class GameNode(TextNode):
 
     def set_clock(self, color: int | str, seconds: float, stones: int | None = None) -> None:
         """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
-        if not 0 <= seconds < math.inf:
-            raise SgfError(problem(f"clock {shown(seconds)}", expected="seconds, 0 or more"))
+        for number in (seconds, stones or 0):
+            if not 0 <= number < math.inf:
+                raise SgfError(problem(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more"))
         left, overtime = _CLOCKS[to_color(color)]
         self.set(left, format_komi(seconds))
         self.set(overtime, *([] if stones is None else [str(stones)]))

@@ -86,6 +86,8 @@ def test_games_are_compared_by_what_they_are() -> None:
     assert repr(games[0]) == "<Game 9x9, chinese rules, komi 7.5, 2 moves, last white D5, black to play>"
     with pytest.raises(TypeError, match="unhashable"):
         hash(games[0])
+    with pytest.raises(TypeError, match="not iterable"):
+        list(games[0])
 
 
 def test_ladders() -> None:

@@ -337,7 +337,7 @@ def test_clocks(text: str, clocks: dict[int, tuple[float, int | None]]) -> None:
     node.set_clock(BLACK, 600)
     assert node.clocks == {BLACK: (600.0, None), WHITE: (1e-7, 1)} and "WL[0.0000001]" in node.text
     for wrong in (-1, float("nan"), float("inf")):
-        with pytest.raises(SgfError, match="expected seconds, 0 or more"):
+        with pytest.raises(SgfError, match="expected seconds, moves or periods, 0 or more"):
             node.set_clock(BLACK, wrong)
 
 

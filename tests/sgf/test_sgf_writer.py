@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from sgf_support import all_rules, at, load, parse, position
+from sgf_support import all_rules, load, parse, position
 from sgfmill import sgf as sgfmill_sgf
 
 from gtp_engine import __version__
@@ -91,18 +91,6 @@ def test_a_written_record_byte_for_byte() -> None:
         f"(;FF[4]AP[Tengen:{__version__}]CA[UTF-8]DT[2026-01-31]GM[1]KM[6.5]PB[Black [1\\]]\n"
         "PW[a\\\\b  c]RE[B+3.5]RU[Japanese]SZ[9];B[ee];W[cg];B[])"
     )
-
-
-def test_handicap_and_setup_are_written() -> None:
-    game = Game(5, 9, komi=0.5)
-    game.set_handicap(free_handicap_points(2, 5, 9))
-    assert "AB[cg][cc]" in format_sgf(game)
-    assert "HA[2]" in format_sgf(game)
-    assert "SZ[5:9]" in format_sgf(game)
-    game.set_up([Move(WHITE, at("A1", 5, 9))], WHITE)
-    assert "AW[ai]" in format_sgf(game)
-    assert "PL[W]" in format_sgf(game)
-    assert "HA" not in format_sgf(game)
 
 
 def test_long_records_have_no_empty_line_and_moderate_lines() -> None:
