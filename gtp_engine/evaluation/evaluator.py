@@ -329,6 +329,6 @@ class ExclusiveEvaluator(ForwardingEvaluator):
         out, rows = request.out, request.rows
         written = (out.policy, out.win_black, out.loss_black, out.lead_black, out.ownership_black)
         total = sum(float(array[:rows].sum()) for array in written)
-        if not (math.isfinite(total) and out.policy[:rows].min() >= 0.0):
+        if not (math.isfinite(total) and out.policy[:rows].min(initial=0.0) >= 0.0):
             given = f"evaluator {self.info.name}: an evaluation with NaN, infinity or a negative policy"
             raise ArgumentError(problem(given, expected="finite numbers"))
