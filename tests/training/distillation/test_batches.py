@@ -226,6 +226,14 @@ def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
     np.testing.assert_array_equal(unpack_bits(torch.from_numpy(packed), 7, 5), planes)
 
 
+def test_positions_in_memory_are_read_once(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5))
+    batches = resident_stream(tmp_path)
+    for path in shard_paths(tmp_path / "train"):
+        path.write_bytes(b"")
+    assert len(list(islice(batches, 100))) == 100
+
+
 def test_a_state_of_an_earlier_version_begins_an_epoch(tmp_path: Path) -> None:
     numbered(tmp_path, 5, 5, 16)
     batches = resident_stream(tmp_path)
