@@ -127,10 +127,10 @@ async function lost() {
   else say(_("The connection to the server is lost; trying again …"));
 }
 
-/** Show a game as it was in this browser last. */
-async function showKept(id) {
+/** Show a game as it was in this browser last, in place of the one that is shown only if `isOther`. */
+async function showKept(id, isOther = false) {
   const messages = id && !server.isOpen ? await kept(id) : [];
-  if (!messages.length || state.game || server.isOpen) return;
+  if (!messages.length || (state.game && !isOther) || server.isOpen) return;
   setup.close();
   state.role = "watch"; // nothing can be played
   messages.forEach(receive);
@@ -331,8 +331,7 @@ async function openHome() {
 
 function openGame(id) {
   if (!server.isOpen && id !== state.game?.id) {
-    state.game = null;
-    showKept(id);
+    showKept(id, true);
     return;
   }
   if (id === state.game?.id) remember(id); // its page lies below that of the list
