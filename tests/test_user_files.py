@@ -10,7 +10,7 @@ from documents import cli_commands
 
 from gtp_engine.arena.tournament.tournament_file import read_description
 from gtp_engine.base.errors import TengenError
-from gtp_engine.base.files import complete_lines, read_regular, sha256_of
+from gtp_engine.base.files import complete_lines, read_regular, replacing, sha256_of
 from gtp_engine.cli.options import ConfigOption, UserPath
 from gtp_engine.config import Config
 from gtp_engine.config.katago import read_katago_config
@@ -59,6 +59,15 @@ def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path)
         assert isinstance(param.type, UserPath), "FILE, FOLDER, PATH and RECORD of `cli.options` refuse what is no file"
         with pytest.raises(click.BadParameter, match="is no regular file"):
             param.type.convert(str(special), param, context)
+
+
+def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
+    """For the superuser a file took the place of /dev/null, and of any other device, on the whole system."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="expected a regular file"), replacing(pipe) as unfinished:
+        unfinished.touch()
+    assert pipe.is_fifo()
 
 
 READERS: dict[str, Callable[[Path], object]] = {

@@ -111,8 +111,10 @@ def replacing(target: Path) -> Iterator[Path]:
 
     If the block raises, the unfinished file is removed and an older `target` stays as it was.  Of several processes
     that write one file at the same time each writes its own, and the last one stays.  Raises OSError if the file cannot
-    be moved into place.
+    be moved into place, and for a device or a pipe, which the superuser would lose.
     """
+    if target.exists() and not (target.is_file() or target.is_dir() or target.is_symlink()):
+        raise OSError(errno.EINVAL, _NOT_REGULAR, str(target))
     unfinished = _unfinished_path(target)
     _being_written.add(unfinished)
     try:
