@@ -15,6 +15,7 @@ import atexit
 import functools
 import os
 import threading
+import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -77,13 +78,16 @@ class _Calls:
     """The calls into OpenVINO and ONNX Runtime that are under way; the end of the process waits for them.
 
     Python ends a daemon thread that comes back from a library when the interpreter is ending.  Inside these libraries
-    that aborts the process ("terminate called without an active exception", status 134).
+    that aborts the process ("terminate called without an active exception", status 134).  To free a session is a call
+    too: those that live at the end are kept, so that no such thread frees them.
     """
 
     def __init__(self) -> None:
         self._condition: Final = threading.Condition()
         self._count = 0
         self._is_over = False
+        self._sessions: Final[weakref.WeakSet[Session]] = weakref.WeakSet()
+        self._kept: Final[list[Session]] = []
         atexit.register(self._end)
 
     @contextmanager
@@ -100,9 +104,16 @@ class _Calls:
                 self._count -= 1
                 self._condition.notify_all()
 
+    def add(self, session: "Session") -> None:
+        """Take note of a session, created by a call that is under way."""
+        self._sessions.add(session)
+        if self._is_over:
+            self._kept.append(session)
+
     def _end(self) -> None:
         with self._condition:
             self._is_over = True
+            self._kept.extend(self._sessions)
             self._condition.wait_for(lambda: self._count == 0, _PATIENCE)
 
 
@@ -385,7 +396,9 @@ def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, i
     kind: Callable[..., Session] = OpenVinoSession if runtime.provider.openvino_device else OnnxRuntimeSession
     try:
         with _calls.one():
-            return kind(model, runtime, dimensions, threads=threads)
+            session = kind(model, runtime, dimensions, threads=threads)
+            _calls.add(session)
+            return session
     except ModelError:
         raise
     except Exception as error:  # both libraries raise many kinds

@@ -18,6 +18,7 @@ from nn.katago_files import NetworkFile
 from gtp_engine.base.errors import ModelError
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.nn import onnx_model, openvino_session
+from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
@@ -360,6 +361,28 @@ def test_a_process_may_end_while_a_thread_gets_a_network_ready(network: Path, pr
     )
     done = subprocess.run([sys.executable, "-c", code, str(network), provider], capture_output=True, timeout=bound(60))
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@needs_openvino
+def test_a_process_may_end_while_a_thread_frees_a_network(tmp_path: Path) -> None:
+    """One in three was aborted that ended while its thread got a network ready, and let go of it then."""
+    code = (
+        "import pathlib, sys, threading\n"
+        "from gtp_engine.nn.onnx_model import OnnxModel\n"
+        "from gtp_engine.nn.providers import PROVIDERS, Runtime\n"
+        "has_begun = threading.Event()\n"
+        "def work():\n"
+        "    model = OnnxModel(pathlib.Path(sys.argv[1]), Runtime(PROVIDERS['openvino'], 'float32'), batch=1)\n"
+        "    has_begun.set()\n"
+        "    model.prepare(9, 9)\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "has_begun.wait()\n"
+    )
+    for number in range(4):
+        environment = os.environ | {"TENGEN_CACHE_DIR": str(tmp_path / str(number))}  # so that it is compiled
+        command = [sys.executable, "-c", code, str(shipped_folder() / "tengen-b10c128.onnx")]
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=bound(60), check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
 
 
 @needs_openvino
