@@ -387,12 +387,8 @@ class TerminalGame:
             missing = counted(self._session.stones_to_place, "handicap stone")
             raise GameStateError(problem("the game has not begun", advice=f"place {missing} more, then save"))
         path = sgf_path(name) if name else unused_path(Path.cwd())
-        if os.path.exists(path) and (
-            self._ask(_("{path} exists. Replace it? (yes, no)", path=path)) or ""
-        ).lower() not in (
-            "y",
-            "yes",
-        ):
+        question = _("{path} exists. Replace it? (yes, no)", path=path)
+        if os.path.exists(path) and (self._ask(question) or "").lower() not in ("y", "yes"):
             self._message = _("Not saved.")
             return
         save(self._session.to_sgf(), path)
