@@ -216,9 +216,7 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
 
     def start_engine() -> Any:
         from gtp_engine.engine import Engine
-        from gtp_engine.engine.kernels import import_loader
 
-        import_loader()
         engine = Engine(config, write_log)
         engine.load_kernels()
         return engine

@@ -62,11 +62,6 @@ class KernelCall(NamedTuple):
         return tuple(_numba().typeof(argument) for argument in self.arguments)
 
 
-def import_numba() -> None:
-    """Import what compiles and loads kernels, which takes most of the time until they are loaded."""
-    _numba()
-
-
 def load_kernel(name: str, types: tuple[Any, ...]) -> None:
     """Compile a kernel (`KernelCall.name`) for these types, or load it from the cache; Python calls run that code then.
 

@@ -37,14 +37,7 @@ from typing import Any, Final, Protocol
 
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.streams import receive_from_parent
-from gtp_engine.compiled.jit import (
-    KernelCall,
-    import_numba,
-    interpret_until_loaded,
-    load_kernel,
-    loaded_kernels,
-    require_saving,
-)
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels, require_saving
 from gtp_engine.compiled.kernel_cache import (
     compiled_so_far,
     environment,
@@ -93,15 +86,6 @@ class Cancellation(Protocol):
     def is_cancelled(self) -> bool:
         """Whether it does."""
         ...
-
-
-def import_loader() -> None:
-    """Begin to import what loads kernels, in a thread of its own, where they only have to be loaded; return at once.
-
-    Thus it is imported while networks are read, which decide which kernels are loaded.
-    """
-    if is_cache_filled():
-        threading.Thread(target=import_numba, name="numba", daemon=True).start()
 
 
 def load_noted(kind: str) -> bool:

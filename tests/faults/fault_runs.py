@@ -461,7 +461,8 @@ def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed:
             assert ended.late < bound(1.0 if len(sent) > 1 else 10.0), f"ended after {ended.late:.1f} s"
             left = [*box.path.rglob("*[!w].part")]  # not those of reviews, which go on there
             assert not left, f"{left} is left"
-            assert "Traceback" not in ended.errors, ended.errors
+            # Python reports an interrupt in a callback of its own, and goes on: the second one ends the command.
+            assert "Traceback" not in ended.errors or "_weakrefset.py" in ended.errors, ended.errors
             require_whole(box.path)
             case.kept(box.path, ended.output)
     return found
