@@ -416,8 +416,10 @@ class Decision:
 
     def _ends_play(self, point: int) -> bool:
         """Return whether a move is a pass, or fills a neutral point at the end though a chain may be in danger."""
+        if point == PASS:
+            return True
         status = estimate_status(self.game, self.report.ownership_black)
-        return point == PASS or (status.is_decided and point in status.neutral and not self._is_safe)
+        return status.is_decided and point in status.neutral and not self._is_safe
 
     def _first_choice(self) -> int:
         """Return the point to play: it may lose something if it is a pass or a neutral point."""
