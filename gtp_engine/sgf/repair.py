@@ -318,6 +318,8 @@ class _Scan:
 class _Node:
     """A node: its names and values in their order, a name for each value."""
 
+    __slots__ = ("children", "items")
+
     def __init__(self) -> None:
         self.items: list[tuple[bytes, bytes]] = []
         self.children: Final[list[_Node]] = []
