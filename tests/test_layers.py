@@ -108,7 +108,7 @@ THREADS = (
     "compiled/kernel_cache.py",
     "protocols/line_session.py",
     "protocols/analysis/server.py",
-    "engine/engine.py",
+    "engine/threads.py",
     "engine/kernels.py",
     "engine/resources.py",
     "nn/onnx_model.py",

@@ -3,10 +3,12 @@
 One move, from `Engine.genmove` to the board:
 
     engine            ends the background search, has a move chosen, plays it and takes its time off the clock
-    decision          the clock of the colour gives a time budget (`time_manager`), a handicap game an advantage;
-                      search, then resign, or pass or play: the methods of `Decision`
+    move_choice       the clock of the colour gives a time budget (`time_manager`), a handicap game an advantage;
+                      search, then resign, or pass or play (`decision`)
     searches          `search_move` runs the game search (`search.puct`, `search.rollouts`); a `TimeWatcher`
                       stops it in time
+    decision          the pass or move after the search: a neutral point, a capture, a useful move
+    ending            whether the players can stop here, and what a pass may lose
     game_end          estimates from ownership which stones are dead and which points are neutral; whether the players
                       may stop here, and which moves still change something
     life_reading      puts what can be proved of doubtful chains (`search.fights`) in place of what searches expect
@@ -16,6 +18,7 @@ One move, from `Engine.genmove` to the board:
 
 Around it:
 
+    threads           who may use an engine, and the job that it runs in the background
     answers           what is asked of an engine from Python, and what it answers
     resources         networks, and what they decide: the first board, what evaluates, settings of human-like play
     shared_engines    several engines, and searches for analyses, with one set of networks and kernels
@@ -28,8 +31,8 @@ Around it:
 Every command has one cancel token (`search.limits`), which goes into the limits of all its searches.
 """
 
-from gtp_engine.engine.decision import Choice
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI
+from gtp_engine.engine.move_choice import Choice
 
 __all__ = ["Engine", "Choice", "ALIVE", "DEAD", "SEKI"]

@@ -8,25 +8,20 @@ by which any thread ends its searches early; they return what they have found.  
 move, `start_analysis`) work on a copy of the game; the next method that searches ends them first.
 """
 
-import os
 import random
-import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from math import inf
 from types import EllipsisType
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Final
 
 from gtp_engine.base.errors import (
     ArgumentError,
     BoardNotEmptyError,
     ConfigError,
-    EngineBusyError,
-    EngineDiedError,
     HandicapError,
     TengenError,
     TimeSettingsError,
@@ -39,12 +34,13 @@ from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine.answers import Analysis, Limit, PositionEvaluation, analysis_of, position_evaluation_of
-from gtp_engine.engine.decision import Choice, MoveChooser, MoveTask
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.level_play import LevelPlay, check_level
+from gtp_engine.engine.move_choice import Choice, MoveChooser
 from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import Searches, Speed, TimeWatcher, impartial_config
+from gtp_engine.engine.threads import Background, Use, exclusive
 from gtp_engine.engine.time_manager import TimeBudget, budget
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
@@ -70,61 +66,6 @@ _FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sg
 """Options that it does not change either: they name files, which are not for those who only send commands."""
 
 Log = Callable[[str], None]
-
-_CLOSE_SECONDS: Final = 5.0
-"""Longest wait of `close` for the method of another thread, whose search has been cancelled."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _exclusive(method: Callable[Concatenate["Engine", P], R]) -> Callable[Concatenate["Engine", P], R]:
-    """Let a method of an engine run only while no other thread is in one; see `Use`."""
-
-    @wraps(method)
-    def call(engine: "Engine", /, *args: P.args, **named: P.kwargs) -> R:
-        with engine._use:
-            return method(engine, *args, **named)
-
-    return call
-
-
-class Use:
-    """The use of an engine by one thread at a time, of the process that made it, until it is closed.
-
-    Entering it raises EngineBusyError while another thread is in it, EngineDiedError once it is closed, and in a
-    process that was forked, in which the engine's threads do not run.
-    """
-
-    def __init__(self) -> None:
-        self._lock: Final = threading.RLock()
-        self._process: Final = os.getpid()
-        self._is_closed = False
-
-    def __enter__(self) -> None:
-        if self._process != os.getpid():
-            advice = 'make one in each process, or start processes by multiprocessing.get_context("spawn")'
-            raise EngineDiedError(problem("an engine of the process that this one was forked from", advice=advice))
-        if not self._lock.acquire(blocking=False):
-            advice = "call it from one thread at a time, end its search by a CancelToken, or give each thread an engine"
-            raise EngineBusyError(problem("the engine is in use by another thread", advice=advice))
-        if self._is_closed:
-            self._lock.release()
-            raise EngineDiedError("the engine has been closed")
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def end(self) -> bool:
-        """Return whether this call closes it; raises EngineBusyError if another thread does not leave it in time."""
-        if self._is_closed or self._process != os.getpid():
-            return False
-        if not self._lock.acquire(timeout=_CLOSE_SECONDS):
-            raise EngineBusyError(problem("the engine searches in another thread", advice="cancel that, then close it"))
-        with self._lock:
-            self._lock.release()
-            was_open, self._is_closed = not self._is_closed, True
-            return was_open
 
 
 class Engine:
@@ -187,7 +128,7 @@ class Engine:
 
     # --- setting up ---
 
-    @_exclusive
+    @exclusive
     def prepare_board(self, width: int, height: int | None = None) -> None:
         """Get the networks ready for a board of this size, which may take seconds; the game stays as it is.
 
@@ -198,7 +139,7 @@ class Engine:
         if self._level.is_on:
             self._level.prepare(game.width, game.height)
 
-    @_exclusive
+    @exclusive
     def set_board_size(self, width: int, height: int | None = None) -> None:
         """Start a new game on an empty board of this size; the komi is the board's usual one unless it has been set.
 
@@ -207,12 +148,12 @@ class Engine:
         usual = self.game.rules.fair_komi(width, width if height is None else height)
         self._start(Game(width, height, self.game.rules, self.game.komi if self._komi_is_given else usual))
 
-    @_exclusive
+    @exclusive
     def clear_board(self) -> None:
         """Start a new game on a board of the same size, with the same rules, komi and time settings."""
         self._start(self._empty_game())
 
-    @_exclusive
+    @exclusive
     def set_komi(self, komi: float) -> None:
         """Set the komi, any finite number, unless the configuration forces another; raises KomiError."""
         self.game.komi = komi
@@ -221,7 +162,7 @@ class Engine:
             self._log(f"komi {komi:g} is ignored: game.forced_komi is {forced:g}")
         self._komi_is_given, self._users_komi = True, self.game.komi
 
-    @_exclusive
+    @exclusive
     def set_rules(self, rules: Rules | str) -> None:
         """Set the rules, also during a game; the komi becomes their usual one unless it has been set.
 
@@ -232,7 +173,7 @@ class Engine:
         if not self._komi_is_given:
             self.game.komi = rules.fair_komi(self.game.width, self.game.height)
 
-    @_exclusive
+    @exclusive
     def set_up(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Start a new game from a set-up position; raises IllegalMoveError (nothing changes then)."""
         game = self._empty_game()
@@ -241,7 +182,7 @@ class Engine:
 
     set_position = former_name("Engine.set_position", set_up, gone="3.0")
 
-    @_exclusive
+    @exclusive
     def set_game(self, game: Game) -> None:
         """Go on with another game; raises ModelError if the network does not play on its board (nothing changes then).
 
@@ -249,13 +190,13 @@ class Engine:
         """
         self._start(game)
 
-    @_exclusive
+    @exclusive
     def fixed_handicap(self, count: int) -> list[Point]:
         """Place 2 to 9 handicap stones on the traditional points and return these; raises HandicapError."""
         self._require_empty_board()
         return self._place_handicap(fixed_handicap_points(count, self.game.width, self.game.height))
 
-    @_exclusive
+    @exclusive
     def free_handicap(self, stones: int | Iterable[int | str]) -> list[Point]:
         """Place handicap stones on these points, or on as many that the engine chooses, and return them.
 
@@ -273,7 +214,7 @@ class Engine:
 
     # --- playing ---
 
-    @_exclusive
+    @exclusive
     def play(self, move: AnyMove | int | str, color: int | str | None = None) -> Move:
         """Play a move as `Game.play` does, and return it; raises what that raises.
 
@@ -293,7 +234,7 @@ class Engine:
         self._resigned = EMPTY
         return played
 
-    @_exclusive
+    @exclusive
     def play_sequence(self, moves: Iterable[AnyMove]) -> None:
         """Play several moves, or none if one of them is illegal; raises what `play` raises."""
         played, resigned, to_play = 0, self._resigned, self.game.to_play
@@ -308,14 +249,14 @@ class Engine:
             self._resigned = resigned
             raise
 
-    @_exclusive
+    @exclusive
     def undo(self, count: int = 1) -> None:
         """Take back moves; raises CannotUndoError."""
         self.game.undo(count)
         self._chooser.forget_lost_moves()
         self._resigned = EMPTY
 
-    @_exclusive
+    @exclusive
     def genmove(
         self,
         color: int | str | None = None,
@@ -342,7 +283,7 @@ class Engine:
         self._log_unusual_komi()
         task = self._chooser.prepare(self.game, color, _request(request, cancel), self._clocks[color], start)
         may_resign = play and resign and not cleanup
-        choice = self._choose(task, self._clocks[color], may_resign=may_resign, cleanup=cleanup)
+        choice = self._chooser.choose(task, may_resign=may_resign, cleanup=cleanup)
         if play and (play_if_cancelled or not task.cancel.is_cancelled):
             self.play_choice(color, choice, time.perf_counter() - start)
             if ponder:
@@ -351,7 +292,7 @@ class Engine:
             self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
         return choice
 
-    @_exclusive
+    @exclusive
     def play_choice(self, color: int | str, choice: Choice, seconds: float) -> None:
         """Play a choice made by `genmove` for the position on the board, or resign, as `genmove` itself does.
 
@@ -364,16 +305,9 @@ class Engine:
             self.game.play(choice.point, color)
         self._clocks[color].spend(seconds)
 
-    def _choose(self, task: MoveTask, clock: Clock, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
-        """Choose a move, and note by how much it is late."""
-        choice = self._chooser.choose(task, may_resign=may_resign, cleanup=cleanup)
-        if task.deadline < inf:
-            clock.note_lateness(time.perf_counter() - task.deadline)
-        return choice
-
     # --- searching and evaluating the position ---
 
-    @_exclusive
+    @exclusive
     def analyse(self, game: Game, limit: Limit | None = None, cancel: CancelToken | None = None) -> Analysis:
         """Return what a search finds in the position of any game, from the view of the side to play.
 
@@ -396,7 +330,7 @@ class Engine:
         game = game.copy()
         return analysis_of(self._searches.search_other(game, limits), game)
 
-    @_exclusive
+    @exclusive
     def search(
         self,
         seconds: float | None = None,
@@ -428,7 +362,7 @@ class Engine:
 
     search_until = former_name("Engine.search_until", _search_until, now="Engine.search", gone="3.0")
 
-    @_exclusive
+    @exclusive
     def start_analysis(
         self,
         color: int | str | None,
@@ -440,20 +374,20 @@ class Engine:
         With `done` a move is chosen as by `genmove`, but not played; `done` receives it unless cancelled.
         """
         request, game, color = _request(request), self.game.copy(), self._color(color)
-        clock, cancel = self._clocks[color], request.limits.cancel or CancelToken()
+        cancel = request.limits.cancel or CancelToken()
         if done is None:
             self._background.start(partial(self._searches.analyze, game, color, request), cancel)
             return
-        task = self._chooser.prepare(game, color, request, clock, time.perf_counter())
+        task = self._chooser.prepare(game, color, request, self._clocks[color], time.perf_counter())
 
         def choose() -> None:
-            choice = self._choose(task, clock)
+            choice = self._chooser.choose(task)
             if not cancel.is_cancelled:
                 done(choice)
 
         self._background.start(choose, cancel)
 
-    @_exclusive
+    @exclusive
     def ponder(self, cancel: CancelToken | None = None, *, after: Choice | None = None) -> None:
         """Search the position in the background, until `cancel` or the next search, which reuses the tree.
 
@@ -469,19 +403,19 @@ class Engine:
         ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
         self._background.start(ponder, cancel)
 
-    @_exclusive
+    @exclusive
     def known(self, game: Game) -> SearchReport | None:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
         self._background.end()
         return self._searches.known(game, game.to_play)
 
-    @_exclusive
+    @exclusive
     def measure(self, visits: int, cancel: CancelToken) -> Speed:
         """Return how fast the network's searches are on this board, see `Searches.measure`; raises ConfigError."""
         self._background.end()
         return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
-    @_exclusive
+    @exclusive
     def raw_evaluation(
         self,
         color: int | str | None = None,
@@ -504,7 +438,7 @@ class Engine:
         symmetries = _checked_symmetries(symmetries)
         return self._searches.evaluate(game, color, symmetries, optimism, by_people=by_people)
 
-    @_exclusive
+    @exclusive
     def evaluate(self, games: Iterable[Game], *, all_orientations: bool = False) -> list[PositionEvaluation]:
         """Return what the network says about the positions of many games, in their order, without a search.
 
@@ -526,7 +460,7 @@ class Engine:
 
     # --- time ---
 
-    @_exclusive
+    @exclusive
     def set_time_settings(self, settings: TimeSettings) -> None:
         """Set the time settings of both players and reset their clocks.
 
@@ -536,7 +470,7 @@ class Engine:
             self.kernels.wait(CancelToken())
         self._clocks = self._new_clocks(settings)
 
-    @_exclusive
+    @exclusive
     def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
         """Set a clock as GTP's time_left does: seconds left, and moves or periods left in overtime, 0 before it.
 
@@ -556,7 +490,7 @@ class Engine:
         """Return the score of the position, which may be an estimate in part or as a whole; see `outcome`."""
         return self.outcome(cancel).score
 
-    @_exclusive
+    @exclusive
     def outcome(self, cancel: CancelToken | None = None) -> FinalScore:
         """Return the score with the dead stones and the owner of each point, and whether it is counted."""
         return self._scorer.outcome(self.game, self._ready_to_score(cancel))
@@ -578,7 +512,7 @@ class Engine:
 
     # --- records ---
 
-    @_exclusive
+    @exclusive
     def load_sgf(self, data: bytes | str | SgfRecord, move_number: int | None = None) -> SgfRecord:
         """Replace the game by a record, up to the position before that move; return what of it was used.
 
@@ -605,7 +539,7 @@ class Engine:
 
     # --- settings and resources ---
 
-    @_exclusive
+    @exclusive
     def configure(self, values: Mapping[str, Value]) -> None:
         """Set options by full name, {"search.visits": 100, "time.ponder": "true"}, as `Config.with_values` takes them.
 
@@ -636,14 +570,14 @@ class Engine:
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe(self.game.width, self.game.height))
 
-    @_exclusive
+    @exclusive
     def clear_cache(self) -> None:
         """Forget the search tree, cached evaluations and the estimated score."""
         self._background.end()
         self._searches.clear()
         self._scorer.clear()
 
-    @_exclusive
+    @exclusive
     def set_seed(self, seed: int) -> None:
         """Set the seed of the random numbers; forgets trees and the estimated score."""
         self.seed = seed
@@ -653,13 +587,13 @@ class Engine:
         self._chooser.is_seeded = True
         self._scorer.clear()
 
-    @_exclusive
+    @exclusive
     def warm_up(self, progress: Log | None = None) -> None:
         """Compile or load every kernel that play needs; `progress` receives a few lines meanwhile."""
         warm_up(self._resources, self.config, progress or (lambda line: None))
         self._resources.prepare(*self._prepared_board())
 
-    @_exclusive
+    @exclusive
     def load_kernels(self) -> None:
         """Do the same in the background, and return as soon as the network is ready.
 
@@ -761,40 +695,6 @@ class Engine:
 
     def _color(self, color: int | str | None) -> Color:
         return self.game.to_play if color is None else to_color(color)
-
-
-class Background:
-    """Runs one job at a time in a thread of its own: pondering, an analysis, a choice that is not played.
-
-    `log` receives lines about jobs that fail.  All methods are for the engine's thread.
-    """
-
-    def __init__(self, log: Log) -> None:
-        self._log: Final = log
-        self._thread: threading.Thread | None = None
-        self._cancel = CancelToken()
-
-    def start(self, job: Callable[[], object], cancel: CancelToken) -> None:
-        """End the running job, then run `job`, which must end soon after `cancel` is cancelled."""
-        self.end()
-        self._cancel = cancel
-        self._thread = threading.Thread(target=self._run, args=(job,), name="background search", daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """Cancel the running job, if any, and wait until it has ended."""
-        if self._thread is not None:
-            self._cancel.cancel()
-            self._thread.join()
-            self._thread = None
-
-    def _run(self, job: Callable[[], object]) -> None:
-        try:
-            job()
-        except TengenError as error:
-            self._log(f"the background search has ended: {error}")
-        except Exception:  # a bug; the engine continues, as it does when a command fails
-            self._log(f"the background search has failed:\n{traceback.format_exc().rstrip()}")
 
 
 def _request(asked: SearchRequest | Limits | None, cancel: CancelToken | None = None) -> SearchRequest:

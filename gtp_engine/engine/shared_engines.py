@@ -11,10 +11,11 @@ from typing import Any, Final
 from gtp_engine.compiled.kernel_cache import is_cache_filled
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
-from gtp_engine.engine.engine import Engine, Use
+from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
+from gtp_engine.engine.threads import Use
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
 from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured

@@ -11,7 +11,8 @@ from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.config import Config
 from gtp_engine.engine import SEKI, Engine
-from gtp_engine.engine.decision import Confirm, Decision
+from gtp_engine.engine.decision import Decision
+from gtp_engine.engine.ending import Confirm, Ending
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
@@ -161,7 +162,7 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
         to_play=BLACK, visits=100, playouts=100, seconds=0.1, value_black=0.98, moves=tuple(moves),
         ownership_samples=100, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report)).move()
+    chosen = Decision(Ending(game, report, ROLLOUT_THRESHOLDS, same_for_both(report))).move()
     assert chosen == (PASS if is_over else moves[1].point)
 
 
@@ -187,7 +188,7 @@ def test_no_pass_while_dead_stones_are_left_that_count(rules: str, balance: floa
         to_play=BLACK, visits=20, playouts=20, seconds=0.1, value_black=-0.2, moves=tuple(moves),
         ownership_samples=20, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report)).move()
+    chosen = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report))).move()
     assert game.vertex(chosen) == answer
 
 
@@ -262,7 +263,7 @@ def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
     status = estimate_status(game, np.zeros(game.board.color.size))
     assert {drawn.point, best.point} <= set(status.neutral)
     report = report_of_white(game, [], value_black=0.0, ownership_black=status.ownership_black)
-    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report), fill_dame=True)
+    decision = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report)), fill_dame=True)
     assert decision.neutral_point([drawn, best], status) == parse_vertex(filled, width=4, height=4)
 
 
@@ -321,7 +322,7 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
         ownership_samples=50, ownership_black=ownership,
     )  # fmt: skip
-    chosen = Decision(game, report, ROLLOUT_THRESHOLDS, same_for_both(report)).move()
+    chosen = Decision(Ending(game, report, ROLLOUT_THRESHOLDS, same_for_both(report))).move()
     assert chosen == (PASS if is_over else best.point)
 
 
@@ -339,7 +340,7 @@ def test_only_a_neutral_point_is_played_instead_of_a_pass_that_is_the_best_move(
     ownership = np.select([game.board.color == BLACK, game.board.color == WHITE], [0.95, -0.95], 0.0)
     ownership[[parse_vertex(vertex, width=4, height=4) for vertex in ("D4", "D3")]] = -0.95
     report = report_of_white(game, moves, value_black=0.98, ownership_black=ownership)
-    assert game.vertex(Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report)).move()) == expected
+    assert game.vertex(Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report))).move()) == expected
 
 
 def report_of_white(
@@ -407,7 +408,7 @@ def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_mo
         WHITE: found_at_the_end(game, WHITE, white_first, owners[WHITE]),
         BLACK: found_at_the_end(game, BLACK, black_first, owners[BLACK]),
     }
-    decision = Decision(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__)
+    decision = Decision(Ending(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -428,7 +429,7 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
     assert estimate_status(game, first.ownership_black).neutral
     first = replace(first, moves=tuple(reversed(first.moves)))
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
+    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -473,13 +474,7 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
         by_move = again[WHITE]
         assert by_move is not None
         again[WHITE] = replace(by_move, moves=tuple(reversed(by_move.moves)))
-    decision = Decision(
-        game,
-        confirmed[WHITE],
-        NETWORK_THRESHOLDS,
-        confirmed.__getitem__,
-        look_again=again.__getitem__,
-    )
+    decision = Decision(Ending(game, confirmed[WHITE], NETWORK_THRESHOLDS, confirmed.__getitem__, again.__getitem__))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -512,7 +507,7 @@ def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_
         first.ownership_black[parse_vertex("C1", width=5, height=4)] = 0.0
     first = replace(first, moves=tuple(reversed(first.moves)))
     longer = found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
+    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -538,7 +533,7 @@ def test_a_pass_is_searched_once_more_if_nothing_else_was_tried_though_the_netwo
     first = replace(found_at_the_end(game, WHITE, (winrate, winrate), 0.0), visits=8, raw=raw)
     first = replace(first, moves=tuple(reversed(first.moves))[:tried])
     assert first.best_point == PASS and estimate_status(game, first.ownership_black).is_decided
-    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
+    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -574,7 +569,7 @@ def test_two_kos_are_not_fought_for_ever_with_passes_between(rules: str, first: 
         to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=0.0, moves=(best,),
         ownership_samples=50, ownership_black=np.zeros(game.board.color.size),
     )  # fmt: skip
-    decision = Decision(game, report, NETWORK_THRESHOLDS, same_for_both(report))
+    decision = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report)))
     assert game.vertex(decision.move()) == chosen
 
 
@@ -590,7 +585,7 @@ def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
     first = replace(first, moves=(replace(passing, selection_weight=2.0), replace(better, selection_weight=1.0)))
     assert first.best_point == PASS
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer)
+    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
     assert game.vertex(decision.move()) == chosen
 
 

@@ -9,8 +9,8 @@ from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import Delays
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
+from gtp_engine.engine.move_choice import Delays
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -118,7 +118,7 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
 
 def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
-    monkeypatch.setattr("gtp_engine.engine.decision.wait", lambda seconds, cancel: waits.append(seconds))
+    monkeypatch.setattr("gtp_engine.engine.move_choice.wait", lambda seconds, cancel: waits.append(seconds))
     engine = engine_at("max", **{"search.visits": 8, "play.delay": 0.1})
     for _ in range(2):
         engine.set_seed(7)

@@ -16,7 +16,7 @@ from gtp_engine.base.errors import ConfigError, LimitError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.answers import PositionEvaluation
-from gtp_engine.engine.decision import with_less_effort
+from gtp_engine.engine.move_choice import with_less_effort
 from gtp_engine.engine.searches import evaluate_game
 from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator, Request

@@ -9,7 +9,7 @@ import pytest
 from gtp_engine.config import Config, PlayConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import Resignation, is_on_schedule
+from gtp_engine.engine.move_choice import Resignation, is_on_schedule
 from gtp_engine.evaluation.evaluator import FunctionEvaluator, Guess
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import Move, board_points

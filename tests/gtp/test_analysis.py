@@ -18,7 +18,7 @@ from knowing_evaluator import SlowEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import Choice
+from gtp_engine.engine.move_choice import Choice
 from gtp_engine.go.coords import board_points
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session

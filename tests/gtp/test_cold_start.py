@@ -10,8 +10,8 @@ from gtp.processes import GtpProcess
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.decision import COMPILING_ROLLOUTS
 from gtp_engine.engine.kernels import Cancellation, KernelLoader
+from gtp_engine.engine.move_choice import COMPILING_ROLLOUTS
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.go.clock import TimeSettings

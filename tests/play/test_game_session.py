@@ -23,7 +23,7 @@ from gtp_engine.base.errors import (
     TimeSettingsError,
 )
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine, decision
+from gtp_engine.engine import Engine, move_choice
 from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
@@ -288,7 +288,7 @@ class TestEnd:
         self, engine: Engine, going_on: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It did so with its next move, 4 times of 4."""
-        monkeypatch.setattr(decision, "is_on_schedule", lambda *_: False)  # a diagram looks like a handicap game
+        monkeypatch.setattr(move_choice, "is_on_schedule", lambda *_: False)  # a diagram looks like a handicap game
         engine.configure({"play.resign_winrate": 0.5, "play.resign_turns": 1, "play.resign_min_moves": 0.0})
         session = settled(engine, komi=0.5)
         session.play("pass")

@@ -470,13 +470,13 @@ def _shown(points: float) -> str:
 
 
 class BookPlay:
-    """Finds the moves of a book in games, none without a book; `log` is told once of each kind of game it is not for.
+    """Finds the moves of a book in games; `log` is told once of each kind of game that it is not for.
 
     Raises ConfigError if the file of the book cannot be read.
     """
 
-    def __init__(self, path: str | None, log: Callable[[str], None]) -> None:
-        self._book: Final = None if path is None else _loaded(expanded(path))
+    def __init__(self, path: str, log: Callable[[str], None]) -> None:
+        self._book: Final = _loaded(expanded(path))
         self._log: Final = log
         self._told: Final[set[str]] = set()
 
@@ -485,8 +485,6 @@ class BookPlay:
 
         Whether to pass is for the engine to decide.
         """
-        if self._book is None:
-            return None
         if misfit := self._book.header.misfit(game):
             if misfit not in self._told:
                 self._told.add(misfit)
