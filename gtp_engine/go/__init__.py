@@ -9,7 +9,8 @@ Values, pure Python
     clock             time settings and clocks
 
 A game
-    game              `Game`: moves, history, superko, passes; start reading here
+    game              `Game`: moves, passes, set-up, legality, score; start reading here
+    superko           the positions that may not recur, and long cycles
     phases            the start and the end of a game
     stones            the stones of a game in plain Python: placing, capturing, simple ko, hash, taking back
     scoring           the score of a finished position

@@ -55,6 +55,7 @@ from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board, parse_b
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, SideCount, tally_position, territory_of
 from gtp_engine.go.stones import Played, Stones
+from gtp_engine.go.superko import History
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,8 +77,8 @@ class _Pass(NamedTuple):
     """What undoing a pass needs."""
 
     ko_point: int
-    seen: dict[int, int] | None
-    """The positions before it that superko compared with, if it took the button."""
+    history: History | None
+    """That before it, if it took the button."""
 
 
 class Game:
@@ -114,12 +115,8 @@ class Game:
         self._moves: list[Move] = []
         self._next_player: int | None = None
         self._played: list[Played | _Pass] = []  # what undoing each move needs
-        # Hashes of the positions so far, first of the one before any move; and the same with the side to play, which
-        # situational superko compares, and how often each of these occurred from the number `_first_key` on.
-        self._hashes: list[int] = []
-        self._keys: list[int] = []
-        self._seen: dict[int, int] = {}
-        self._first_key = 0
+        self._history = History()
+        """The positions before any move, or since the button was taken."""
         # The arrays for kernels, if they have been asked for, after this number of moves; −1 is before the set-up.
         self._board: Board | None = None
         self._moves_on_board = -1
@@ -265,7 +262,7 @@ class Game:
         """
         if self._rules.ko is not Ko.SIMPLE:
             return False
-        return self._since_pass().count(self._keys[-1]) >= OCCURRENCES_WITHOUT_RESULT
+        return self._since_pass().count(self._history.keys[-1]) >= OCCURRENCES_WITHOUT_RESULT
 
     @property
     def handicap(self) -> int:
@@ -424,7 +421,7 @@ class Game:
         key, suicide = stones.hash_after(point, color)
         if suicide and (suicide == 1 or not self._rules.suicide):
             return "suicide"
-        return "superko" if self._would_repeat(key, opponent(color)) else None
+        return "superko" if self._history.forbids(self._rules.ko, key, opponent(color)) else None
 
     def _can_be_played(self, reason: str, point: int, color: int) -> bool:
         """Return whether the board has an answer to a move that is illegal for this reason."""
@@ -448,8 +445,11 @@ class Game:
         """
         import numpy as np
 
-        keys = {Ko.SIMPLE: [], Ko.POSITIONAL: self._hashes, Ko.SITUATIONAL: self._keys}[self._rules.ko]
-        return np.array(list(dict.fromkeys(keys[self._first_key :])), dtype=np.uint64)
+        keys = [] if self._rules.ko is Ko.SIMPLE else self._history.keys
+        if self._rules.ko is Ko.POSITIONAL:
+            sides = [self._first_player, *(3 - move.color for move in self._moves)][-len(keys) :]
+            keys = [key ^ KEYS[0][side] for key, side in zip(keys, sides, strict=True)]
+        return np.array(list(dict.fromkeys(keys)), dtype=np.uint64)
 
     def keys_since_pass(self) -> "NDArray[np.uint64]":
         """Return the keys of the positions since the last pass with their side to play, each as often as it occurred.
@@ -634,7 +634,7 @@ class Game:
         vars(other).update(vars(self))
         other._stones = self._stones.copy()
         other._moves, other._played = self._moves.copy(), self._played.copy()
-        other._hashes, other._keys, other._seen = self._hashes.copy(), self._keys.copy(), self._seen.copy()
+        other._history = self._history.copy()
         if self._board is not None:
             from gtp_engine.go.board import clone
 
@@ -674,9 +674,9 @@ class Game:
         self._stones = stones
         self._next_player = None
         self._moves, self._played = [], []
-        self._hashes, self._keys, self._seen, self._first_key = [], [], {}, 0
+        self._history = History()
         self._board, self._moves_on_board = None, -1
-        self._record_position(self._first_player)
+        self._history.add(stones.hash, self._first_player)
 
     def _stones_of(self, placed: tuple[Move, ...]) -> Stones:
         """Return these stones set up; raises IllegalMoveError and InvalidVertexError."""
@@ -696,58 +696,34 @@ class Game:
         self._next_player = None
         if move.point == PASS:
             takes_button = self.has_free_button
-            self._played.append(_Pass(stones.ko_point, self._seen if takes_button else None))
+            self._played.append(_Pass(stones.ko_point, self._history if takes_button else None))
             stones.ko_point = NULL_POINT
             if takes_button:  # from here on, earlier positions may recur
-                self._seen, self._first_key = {}, len(self._keys)
+                self._history = History()
         else:
             self._played.append(stones.play(int(move.point), int(move.color)))
         self._moves.append(move)
-        self._record_position(3 - move.color)
+        self._history.add(stones.hash, 3 - move.color)
 
     def _take_back(self) -> None:
         """Undo what `_apply` did for the last move."""
         self._next_player = None
-        key = self._keys.pop()
-        self._hashes.pop()
-        if self._seen[key] == 1:
-            del self._seen[key]
-        else:
-            self._seen[key] -= 1
+        self._history.remove_last()
         self._moves.pop()
         played = self._played.pop()
         if isinstance(played, Played):
             self._stones.undo(played)
         else:
             self._stones.ko_point = played.ko_point
-            if played.seen is not None:  # copies of the game share it
-                self._seen, self._first_key = played.seen.copy(), 0
+            if played.history is not None:  # copies of the game share it
+                self._history = played.history.copy()
         if self._moves_on_board > len(self._moves):
             self._board = None
 
-    def _record_position(self, to_play: int) -> None:
-        """Add the position to the history that superko compares with."""
-        position_hash = self._stones.hash
-        key = position_hash ^ KEYS[0][to_play]
-        self._hashes.append(position_hash)
-        self._keys.append(key)
-        self._seen[key] = self._seen.get(key, 0) + 1
-
-    def _would_repeat(self, position_hash: int, to_play: int) -> bool:
-        """Return whether the superko rule forbids a position with this hash and side to play."""
-        ko = self._rules.ko
-        if ko is Ko.SIMPLE:
-            return False
-        if position_hash ^ KEYS[0][to_play] in self._seen:
-            return True
-        return ko is Ko.POSITIONAL and position_hash ^ KEYS[0][opponent(to_play)] in self._seen
-
     def _since_pass(self) -> list[int]:
         """Return the keys of the positions since the last pass, that after it included."""
-        first = len(self._moves)
-        while first and self._moves[first - 1].point != PASS:
-            first -= 1
-        return self._keys[first:]
+        count = next((i for i, move in enumerate(reversed(self._moves)) if move.point == PASS), len(self._moves))
+        return self._history.keys[-1 - count :]
 
     def _button_move(self) -> int | None:
         """Return the number (from 0) of the pass that took the button, or None."""
