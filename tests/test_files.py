@@ -156,7 +156,6 @@ def test_where_the_system_has_no_locks_nothing_is_locked(
 WRITERS = {"write_text", "write_bytes", "copyfile", "copy2"}
 NEW_FILES = {
     "compiled/kernel_cache.py": "a file of another name each time, which then replaces the kernel's",
-    "nn/wheel_download.py": "into a temporary folder",
     "training/quantization/quantize.py": "`save_model` writes the unfinished file of its callers",
     "nn/quantized_copy.py": "intermediate results, which are computed again where they are missing",
     "people/review/game_analysis.py": "the head of a file that grows line by line",

@@ -61,7 +61,6 @@ def pip_is(monkeypatch: pytest.MonkeyPatch, pip: Pip | None) -> None:
     def must_not_run(arguments: list[str], folder: Path) -> tuple[int, str]:
         raise AssertionError("pip was called")
 
-    monkeypatch.setattr(wheel_download, "find_spec", lambda name: object())  # also where there is no pip
     monkeypatch.setattr(wheel_download, "_run_pip", pip or must_not_run)
 
 
