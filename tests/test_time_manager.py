@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,10 +13,11 @@ from gtp_engine.config import Config, SearchConfig, TimeConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.config.sections import DEFAULT_LAG
 from gtp_engine.engine.time_manager import (
+    KNOWN_RATE,
     MIN_SPREAD,
     RESERVED_PERIODS,
-    SETTLED_MIN_VISITS,
     TimeBudget,
+    TimeWatcher,
     budget,
     effort,
     is_settled,
@@ -24,10 +26,13 @@ from gtp_engine.engine.time_manager import (
     should_stop,
 )
 from gtp_engine.go.clock import LATE_MOVES, Clock, TimeSettings
+from gtp_engine.search.limits import Progress
 
 DEFAULT = Config()
 AREA_19 = 361
 OWN_MOVES = 400
+ENOUGH = 50
+"""Visits from which a high winrate counts."""
 
 SECONDS = st.floats(0, 1e4) | st.floats(0, 5) | st.sampled_from([0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 600.0, 1e9])
 
@@ -419,9 +424,28 @@ def test_obvious_moves_may_get_less_time(entropy: float, surprise: float, factor
 LIMITS = TimeBudget(target=10.0, maximum=25.0, lag=0.5)
 
 
-def _stops(elapsed: float, leader: int, runner_up: int, **others: object) -> bool:
-    facts: dict[str, object] = {"visits_per_second": 100.0, **others}
-    return should_stop(elapsed, LIMITS, leader_visits=leader, runner_up_visits=runner_up, **facts)  # type: ignore[arg-type]
+def progress(seconds: float, **facts: object) -> Progress:
+    defaults: dict[str, object] = {
+        "visits": 100,
+        "playouts": 100,
+        "leader_visits": 40,
+        "runner_up_visits": 39,
+        "leader_is_best_value": True,
+        "winrate": 0.5,
+        "choices": 50,
+    }
+    return Progress(seconds=seconds, **{**defaults, **facts})  # type: ignore[arg-type]
+
+
+def _stops(elapsed: float, leader: int, runner_up: int, rate: float = 100.0, agree: bool = True, **facts: bool) -> bool:
+    found = progress(
+        elapsed,
+        playouts=round(rate * elapsed),
+        leader_visits=leader,
+        runner_up_visits=runner_up,
+        leader_is_best_value=agree,
+    )
+    return should_stop(found, LIMITS, **facts)
 
 
 @pytest.mark.parametrize(
@@ -429,27 +453,27 @@ def _stops(elapsed: float, leader: int, runner_up: int, **others: object) -> boo
     [
         (25.0, 1000, 1000, {}, True),  # always at the maximum
         (25.0, 1000, 1000, {"early_stop": False}, True),
-        (25.0, 1000, 1000, {"leader_has_best_value": False}, True),
+        (25.0, 1000, 1000, {"agree": False}, True),
         (9.9, 500, 495, {}, False),  # an easy move at the target
-        (9.9, 500, 400, {"visits_per_second": 2000.0}, False),
+        (9.9, 500, 400, {"rate": 2000.0}, False),
         (10.0, 500, 400, {}, True),
         (5.0, 700, 200, {}, False),  # early where the second cannot catch up
         (5.0, 701, 200, {}, True),
         (5.0, 701, 200, {"early_stop": False}, False),
-        (5.0, 701, 200, {"visits_per_second": 0.0}, False),
+        (5.0, 701, 200, {"rate": 0.0}, False),
         (10.0, 1000, 900, {}, False),  # a narrow lead extends
         (10.0, 1000, 899, {}, True),
         (24.5, 1000, 990, {}, False),
         (24.5, 1000, 900, {}, True),  # 50 visits more cannot make up 100
         (24.5, 1000, 900, {"early_stop": False}, True),
         (10.0, 1000, 500, {}, True),  # disagreement of visits and value extends
-        (10.0, 1000, 500, {"leader_has_best_value": False}, False),
-        (20.0, 1001, 500, {"leader_has_best_value": False}, True),
+        (10.0, 1000, 500, {"agree": False}, False),
+        (20.0, 1001, 500, {"agree": False}, True),
         (0.0, 0, 0, {"settled": True}, True),
         (0.0, 0, 0, {"settled": True, "early_stop": False}, False),
     ],
 )
-def test_when_to_stop(elapsed: float, leader: int, runner_up: int, facts: dict[str, object], stops: bool) -> None:
+def test_when_to_stop(elapsed: float, leader: int, runner_up: int, facts: dict[str, Any], stops: bool) -> None:
     assert _stops(elapsed, leader, runner_up, **facts) == stops
 
 
@@ -457,7 +481,8 @@ def test_time_that_would_be_lost_is_used() -> None:
     limits = replace(LIMITS, is_saved=False)
 
     def stops(elapsed: float, **facts: bool) -> bool:
-        return should_stop(elapsed, limits, leader_visits=701, runner_up_visits=200, visits_per_second=100, **facts)
+        found = progress(elapsed, playouts=round(100 * elapsed), leader_visits=701, runner_up_visits=200)
+        return should_stop(found, limits, **facts)
 
     assert not stops(5.0)
     assert stops(10.0)
@@ -502,27 +527,29 @@ def test_early_stop_never_changes_the_leader(
 ) -> None:
     """Before its deadline a search ends only if all the visits still to come could not make another move lead."""
     runner_up, leader = sorted(visits)
-    if _stops(elapsed, leader, runner_up, visits_per_second=rate, leader_has_best_value=agree, early_stop=early_stop):
+    if _stops(elapsed, leader, runner_up, rate, agree, early_stop=early_stop):
         at_deadline = elapsed >= LIMITS.target
-        assert at_deadline or runner_up + rate * (LIMITS.target - elapsed) < leader
+        to_come = round(rate * elapsed) / max(elapsed, 1e-6) * (LIMITS.target - elapsed)
+        assert at_deadline or runner_up + to_come < leader
         assert at_deadline or early_stop
 
 
 @pytest.mark.parametrize(
-    ("candidates", "visits", "winrate", "may_stop_when_won", "expected"),
+    ("choices", "visits", "winrate", "when_won", "expected"),
     [
-        (1, 0, 0.5, False, True),
-        (0, 0, 0.5, False, True),
-        (50, SETTLED_MIN_VISITS, 0.99, True, True),
-        (50, SETTLED_MIN_VISITS, 0.99, False, False),
-        (50, SETTLED_MIN_VISITS, 0.01, True, False),
-        (50, SETTLED_MIN_VISITS, 0.9, True, False),
-        (50, SETTLED_MIN_VISITS - 1, 0.999, True, False),
+        (1, 1, 0.5, False, True),
+        (1, 0, 0.5, False, False),  # not tried yet
+        (50, ENOUGH, 0.99, True, True),
+        (50, ENOUGH, 0.99, False, False),
+        (50, ENOUGH, 0.01, True, False),
+        (50, ENOUGH, 0.9, True, False),
+        (50, ENOUGH - 1, 0.999, True, False),
     ],
 )
-def test_is_settled(candidates: int, visits: int, winrate: float, may_stop_when_won: bool, expected: bool) -> None:
-    facts = {"candidates": candidates, "visits": visits, "winrate": winrate}
-    assert is_settled(**facts, may_stop_when_won=may_stop_when_won, config=DEFAULT.time) is expected  # type: ignore[arg-type]
+def test_is_settled(choices: int, visits: int, winrate: float, when_won: bool, expected: bool) -> None:
+    found = progress(1.0, choices=choices, leader_visits=visits, winrate=winrate)
+    assert is_settled(found, DEFAULT.time, when_won=when_won, enough_visits=ENOUGH) is expected
+    assert not is_settled(found, DEFAULT.time, when_won=False, when_forced=False, enough_visits=ENOUGH)
 
 
 @pytest.mark.parametrize(
@@ -534,6 +561,65 @@ def test_a_won_game_ends_searches_only_late_and_without_a_number_of_visits(
 ) -> None:
     config = Config(search=SearchConfig(**limits))
     assert may_stop_when_won(moves_played=moves_played, area=AREA_19, config=config) is expected
+
+
+# --- Watching a search
+
+
+def watcher(
+    target: float = 2.0, maximum: float = 2.0, config: Config = DEFAULT, *, late: float = 0.0, is_average: bool = False
+) -> TimeWatcher:
+    limits = TimeBudget(target, maximum, is_average=is_average)
+    return TimeWatcher(limits, config, ENOUGH, late=late, may_stop_when_won=True)
+
+
+def test_a_step_that_would_go_beyond_the_maximum_is_not_begun() -> None:
+    watch = watcher()
+    assert [watch(progress(seconds)) for seconds in (0.5, 1.0, 1.4, 1.6)] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("last", "expected"), [(1.79, False), (1.81, True)])
+def test_an_average_may_be_exceeded_by_half_a_step(last: float, expected: bool) -> None:
+    watch = watcher(is_average=True)
+    seen = [watch(progress(seconds, runner_up_visits=40)) for seconds in (0.4, 0.8, 1.2, 1.6, last)]
+    assert seen == [False, False, False, False, expected]
+
+
+def test_long_steps_are_forgotten_after_a_while() -> None:
+    watch = watcher()
+    assert not any(watch(progress(tenths / 10)) for tenths in range(6, 19))
+    assert watch(progress(1.91))
+
+
+def test_what_passed_before_the_search_counts() -> None:
+    assert not watcher()(progress(0.9))
+    assert watcher(late=0.5)(progress(0.9))
+
+
+def test_the_rate_of_the_first_playouts_is_not_used() -> None:
+    """At 3 playouts a second no move could overtake in 1.6 seconds, but later ones come in batches."""
+    few = progress(0.3, playouts=1, leader_visits=8, runner_up_visits=1)
+    many = progress(0.3, playouts=KNOWN_RATE, leader_visits=1000, runner_up_visits=1)
+    assert not watcher()(few)
+    assert watcher()(many)
+
+
+def test_an_obvious_move_gets_less_time() -> None:
+    config = Config().with_values({"time.obvious_share": 0.5})
+    watch = watcher(4.0, 10.0, config)
+    facts = {"leader_visits": 60, "runner_up_visits": 39, "playouts": 9}
+    assert watch(progress(1.0, entropy=0.0, **facts)) is False
+    assert watch(progress(2.1, entropy=9.0, **facts)) is False
+    assert watch(progress(2.2, entropy=0.0, **facts)) is True, "after half of the four seconds"
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, True), (0.95, True), (0.5, False)])
+def test_a_search_ends_when_no_other_move_can_get_its_share_of_visits(share: float, expected: bool) -> None:
+    """In the 0.9 seconds that are left the runner-up can get 129 visits."""
+    config = Config().with_values({"puct.futile_visits": share})
+    watch = watcher(config=config)
+    assert not any(watch(progress(tenths / 10)) for tenths in range(1, 10))
+    assert watch(progress(1.0, playouts=100, leader_visits=150, runner_up_visits=39)) is expected
 
 
 # --- less effort

@@ -39,9 +39,9 @@ from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_choice import Choice, MoveChooser
 from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches, Speed, TimeWatcher, impartial_config
+from gtp_engine.engine.searches import Searches, Speed, impartial_config
 from gtp_engine.engine.threads import Background, Use, exclusive
-from gtp_engine.engine.time_manager import TimeBudget, budget
+from gtp_engine.engine.time_manager import TimeBudget, TimeWatcher, budget
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
@@ -325,7 +325,7 @@ class Engine:
             seconds = self.config.time.without_clock if visits is None else None
         watcher = None
         if seconds is not None:
-            watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
+            watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds.settled_visits)
         limits = Limits(visits, watcher, playouts=limit.playouts, cancel=cancel or CancelToken())
         game = game.copy()
         return analysis_of(self._searches.search_other(game, limits), game)
@@ -350,7 +350,7 @@ class Engine:
             return self._searches.analyze(self.game.copy(), color, asked)
         if not seconds >= 0:
             raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
-        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds)
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds.settled_visits)
         return self._searches.search_move(self.game, color, asked, watcher)
 
     timed_search = former_name("Engine.timed_search", search, gone="3.0")

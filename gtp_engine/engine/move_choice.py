@@ -24,8 +24,8 @@ from gtp_engine.engine.game_end import may_be_over
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.life_reading import PROOF_NODES
 from gtp_engine.engine.rehearsal import Kernels
-from gtp_engine.engine.searches import DynamicAdvantage, Searches, TimeWatcher, lowest
-from gtp_engine.engine.time_manager import TimeBudget, budget, effort, may_stop_when_won
+from gtp_engine.engine.searches import DynamicAdvantage, Searches, lowest
+from gtp_engine.engine.time_manager import TimeBudget, TimeWatcher, budget, effort, may_stop_when_won
 from gtp_engine.engine.variety import Variety
 from gtp_engine.go.clock import Clock
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -211,7 +211,7 @@ class MoveChooser:
         watcher = TimeWatcher(
             time_for_move,
             config,
-            self._searches.thresholds,
+            self._searches.thresholds.settled_visits,
             late=time.perf_counter() - task.start,
             may_stop_when_won=may_stop_when_won(moves_played=len(game.moves), area=area, config=config),
             may_stop_when_forced=not task.request.restrictions,  # who asks about one move wants to know about it

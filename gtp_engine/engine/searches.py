@@ -5,7 +5,6 @@
     new_searcher      makes a search as configured
     Thresholds        how many visits and samples a conclusion needs: a single rollout proves little, a single network
                       evaluation a lot
-    TimeWatcher       stops a running search in time by the rules of `time_manager`, between batches, one step ahead
     GameBatches       the network's evaluations of positions in many games at once, without a search
     DynamicAdvantage  the advantage of a side in a handicap game, with which the game is searched
     evaluate_game     the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
@@ -15,10 +14,8 @@ at a time; any other thread ends a search by its cancel token.
 """
 
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,7 +24,7 @@ from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, is_settled, obvious_factor, should_stop
+from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, TimeWatcher
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     ANY_SYMMETRY,
@@ -44,7 +41,7 @@ from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Progress, Searcher, SearchRequest, Watcher
+from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Searcher, SearchRequest, Watcher
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
@@ -319,7 +316,7 @@ class Searches:
         seconds = deadline - time.perf_counter()
         if seconds <= 0:
             return None
-        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds)
+        watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds.settled_visits)
         limits = Limits(visits or self.thresholds.confirm_visits, watcher, cancel=cancel)
         return self.search_afresh(game, to_play, limits)
 
@@ -494,75 +491,6 @@ def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: I
 def lowest(*limits: int | None) -> int | None:
     """Return the lowest limit, None if there is none; 0 and None are none."""
     return min(filter(None, limits), default=None)
-
-
-RECENT_STEPS: Final = 4
-"""Steps of a search (from one call of its watcher to the next) whose longest predicts the next one."""
-
-KNOWN_RATE: Final = 16
-"""Playouts after which their rate is known: the first ones of a search wait for its root, and come one at a time."""
-
-
-class TimeWatcher:
-    """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
-
-    With `may_stop_when_won` a very high winrate ends the search (`time_manager.may_stop_when_won`), with
-    `may_stop_when_forced` a single move to choose from does once it has been tried.
-
-    A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
-    stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
-    step of which more than half would exceed it.
-    """
-
-    def __init__(
-        self,
-        budget: TimeBudget,
-        config: Config,
-        thresholds: Thresholds,
-        *,
-        late: float = 0.0,
-        may_stop_when_won: bool = False,
-        may_stop_when_forced: bool = True,
-    ) -> None:
-        self._budget: Final = budget
-        self._config: Final = config
-        self._thresholds: Final = thresholds
-        self._late: Final = late
-        self._may_stop_when_won: Final = may_stop_when_won
-        self._may_stop_when_forced: Final = may_stop_when_forced
-        self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
-        self._last_call = 0.0
-
-    def __call__(self, progress: Progress) -> bool:
-        """Return whether to stop now."""
-        self._steps.append(progress.seconds - self._last_call)
-        self._last_call = progress.seconds
-        next_step = max(self._steps)
-        maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
-        target = min(self._budget.target - self._late, maximum)
-        if progress.entropy is not None and not self._budget.is_average:
-            target *= obvious_factor(self._config.time, entropy=progress.entropy, surprise=progress.surprise)
-        config, rate = self._config.time, progress.playouts / max(progress.seconds, 1e-6)
-        may_be_forced = self._may_stop_when_forced and progress.leader_visits > 0
-        settled = is_settled(
-            candidates=progress.choices if may_be_forced else inf,
-            visits=progress.leader_visits,
-            winrate=progress.winrate,
-            config=config,
-            may_stop_when_won=self._may_stop_when_won,
-            enough_visits=self._thresholds.settled_visits,
-        )
-        return should_stop(
-            progress.seconds,
-            replace(self._budget, target=target, maximum=maximum),
-            leader_visits=progress.leader_visits,
-            runner_up_visits=progress.runner_up_visits,
-            visits_per_second=rate if progress.playouts >= KNOWN_RATE else 0.0,
-            leader_has_best_value=progress.leader_is_best_value,
-            settled=settled,
-            early_stop=config.early_stop,
-            enough_share=self._config.puct.futile_visits or 1.0,
-        )
 
 
 BATCH_ROWS: Final = 64

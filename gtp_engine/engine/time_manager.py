@@ -1,7 +1,8 @@
 """How much time a move gets, and when to stop within it: pure functions of clock, game and configuration.
 
 `budget` is computed before the search: a target, and a maximum that the search never exceeds.  `should_stop` is called
-during the search.  Neither reads the system's clock nor has any state, so whole games can be tested in a second.
+during the search, by its `TimeWatcher`.  Neither reads the system's clock nor has any state, so whole games can be
+tested in a second.
 
 The engine never loses on time because `maximum` plus the lag held back (`TimeBudget.lag`) never exceeds what the clock
 has left, and under Canadian overtime leaves enough for the remaining stones.  The rest is pacing:
@@ -19,6 +20,7 @@ Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot b
 `cpp/search/timecontrols.cpp` (main time before overtime).
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import e, exp, inf
@@ -27,6 +29,7 @@ from typing import Final
 from gtp_engine.config import Config, TimeConfig
 from gtp_engine.config.sections import DEFAULT_LAG, DEFAULT_TIME_PER_MOVE
 from gtp_engine.go.clock import Clock, TimeKind
+from gtp_engine.search.limits import Progress
 
 # --- Constants of pacing -----------------------------------------------------------------------------------------
 
@@ -99,6 +102,11 @@ LATE_MOVES: Final = 0.5
 SETTLED_MIN_VISITS: Final = 1000
 """Visits from which an extreme winrate counts where each is one rollout: its standard error at 98% is then 0.4%."""
 
+RECENT_STEPS: Final = 4
+"""Steps of a search (from one call of its watcher to the next) whose longest predicts the next one."""
+
+KNOWN_RATE: Final = 16
+"""Playouts after which their rate is known: the first ones of a search wait for its root, and come one at a time."""
 
 _WON_MOVES: Final = 3
 """Moves of our own that have to be won before the next one gets less time (KataGo's)."""
@@ -315,63 +323,99 @@ def may_stop_when_won(*, moves_played: int, area: int, config: Config) -> bool:
 
 
 def is_settled(
-    *,
-    candidates: float,
-    visits: int,
-    winrate: float,
-    config: TimeConfig,
-    may_stop_when_won: bool,
-    enough_visits: int = SETTLED_MIN_VISITS,
+    progress: Progress, config: TimeConfig, *, when_won: bool, when_forced: bool = True, enough_visits: int
 ) -> bool:
-    """Return whether more search cannot matter: a single candidate move, or a won game.
+    """Return whether more search cannot matter.
 
-    `candidates` counts the moves the search considers at the root, `winrate` in [0, 1] is that of the leader for the
-    side to play after `visits`; `enough_visits` is the number from which it counts.  `may_stop_when_won` is what
-    the function of that name returns.  The losing side keeps thinking.
+    It cannot with `when_forced` if there is a single move to choose from, which has been tried, and with `when_won`
+    (`may_stop_when_won`) if the leader wins after `enough_visits`.  The losing side keeps thinking.
     """
-    if candidates <= 1:
+    if when_forced and progress.choices <= 1 and progress.leader_visits > 0:
         return True
-    return may_stop_when_won and winrate >= config.settled_winrate and visits >= enough_visits
+    return when_won and progress.winrate >= config.settled_winrate and progress.leader_visits >= enough_visits
 
 
-def is_hard(*, leader_visits: int, runner_up_visits: int, leader_has_best_value: bool) -> bool:
+def is_hard(progress: Progress) -> bool:
     """Return whether a move deserves its maximum: the leader by visits is not the best by value, or leads narrowly."""
-    return not leader_has_best_value or runner_up_visits >= NARROW_LEAD * leader_visits
+    return not progress.leader_is_best_value or progress.runner_up_visits >= NARROW_LEAD * progress.leader_visits
 
 
 def should_stop(
-    elapsed: float,
+    progress: Progress,
     limits: TimeBudget,
     *,
-    leader_visits: int,
-    runner_up_visits: int,
-    visits_per_second: float,
-    leader_has_best_value: bool = True,
     settled: bool = False,
     early_stop: bool = True,
     enough_share: float = 1.0,
 ) -> bool:
-    """Return whether a search that has run for `elapsed` seconds should end.
+    """Return whether a search should end; `settled` is the result of `is_settled`.
 
-    The leader and the runner-up are the root's two most visited moves (0 visits if there is none);
-    `visits_per_second` is the rate at which this search adds visits, 0 if not yet known; `settled` is the result
-    of `is_settled`.  The caller must have a move to play even if the first call returns True.
+    The caller must have a move to play even if the first call returns True.
 
     It ends at the maximum; at the target, unless the move is hard and the runner-up could still overtake by the
     maximum; and with `early_stop` before the target, if the move is settled, or if time is saved by that and the
     runner-up could not get `enough_share` of the leader's visits even with every visit until then.  Where no time is
     saved the visits serve the next move, whose search goes on with a part of the tree.
     """
+    elapsed = progress.seconds
     if elapsed >= limits.maximum or (settled and early_stop):
         return True
-    hard = is_hard(
-        leader_visits=leader_visits,
-        runner_up_visits=runner_up_visits,
-        leader_has_best_value=leader_has_best_value,
-    )
-    deadline = limits.maximum if hard else limits.target
+    deadline = limits.maximum if is_hard(progress) else limits.target
     if elapsed >= deadline:
         return True
-    if visits_per_second <= 0 or (elapsed < limits.target and not (early_stop and limits.is_saved)):
+    if progress.playouts < KNOWN_RATE or (elapsed < limits.target and not (early_stop and limits.is_saved)):
         return False
-    return runner_up_visits + visits_per_second * (deadline - elapsed) < enough_share * leader_visits
+    to_come = progress.playouts / max(elapsed, 1e-6) * (deadline - elapsed)
+    return progress.runner_up_visits + to_come < enough_share * progress.leader_visits
+
+
+class TimeWatcher:
+    """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
+
+    With `may_stop_when_won` a very high winrate ends the search after `enough_visits` of the leader, with
+    `may_stop_when_forced` a single move to choose from does once it has been tried.
+
+    A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
+    stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
+    step of which more than half would exceed it.
+    """
+
+    def __init__(
+        self,
+        budget: TimeBudget,
+        config: Config,
+        enough_visits: int,
+        *,
+        late: float = 0.0,
+        may_stop_when_won: bool = False,
+        may_stop_when_forced: bool = True,
+    ) -> None:
+        self._budget: Final = budget
+        self._config: Final = config
+        self._enough_visits: Final = enough_visits
+        self._late: Final = late
+        self._may_stop_when_won: Final = may_stop_when_won
+        self._may_stop_when_forced: Final = may_stop_when_forced
+        self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
+        self._last_call = 0.0
+
+    def __call__(self, progress: Progress) -> bool:
+        """Return whether to stop now."""
+        self._steps.append(progress.seconds - self._last_call)
+        self._last_call = progress.seconds
+        next_step = max(self._steps)
+        maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
+        target = min(self._budget.target - self._late, maximum)
+        if progress.entropy is not None and not self._budget.is_average:
+            target *= obvious_factor(self._config.time, entropy=progress.entropy, surprise=progress.surprise)
+        config = self._config.time
+        settled = is_settled(
+            progress,
+            config,
+            when_won=self._may_stop_when_won,
+            when_forced=self._may_stop_when_forced,
+            enough_visits=self._enough_visits,
+        )
+        limits = replace(self._budget, target=target, maximum=maximum)
+        enough_share = self._config.puct.futile_visits or 1.0
+        return should_stop(progress, limits, settled=settled, early_stop=config.early_stop, enough_share=enough_share)

@@ -1,4 +1,4 @@
-"""The searches of an engine: thresholds, limits, when they are stopped, memory; the network's evaluation of a game."""
+"""The searches of an engine: thresholds, limits, memory; the network's evaluation of a game."""
 
 import contextlib
 import tracemalloc
@@ -10,19 +10,16 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine.searches import (
-    KNOWN_RATE,
     NETWORK_THRESHOLDS,
     ROLLOUT_THRESHOLDS,
     Searches,
     Thresholds,
-    TimeWatcher,
     since_move_out_of_turn,
 )
-from gtp_engine.engine.time_manager import TimeBudget
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
-from gtp_engine.search.limits import CancelToken, Limits, Progress, SearchRequest
+from gtp_engine.search.limits import CancelToken, Limits, SearchRequest
 
 
 @pytest.mark.parametrize(
@@ -127,79 +124,6 @@ def test_clearing_gives_the_memory_of_the_trees_back(evaluator: Evaluator | None
     assert grown - before > 10 * 2**20
     assert after - before < 2**20
     searches.close()
-
-
-def progress(seconds: float, **facts: object) -> Progress:
-    defaults: dict[str, object] = {
-        "visits": 100,
-        "playouts": 100,
-        "leader_visits": 40,
-        "runner_up_visits": 39,
-        "leader_is_best_value": True,
-        "winrate": 0.5,
-        "choices": 50,
-    }
-    return Progress(seconds=seconds, **{**defaults, **facts})  # type: ignore[arg-type]
-
-
-def watcher(maximum: float = 2.0, *, late: float = 0.0, thresholds: Thresholds = NETWORK_THRESHOLDS) -> TimeWatcher:
-    return TimeWatcher(TimeBudget(maximum, maximum), Config(), thresholds, late=late, may_stop_when_won=True)
-
-
-def test_a_step_that_would_go_beyond_the_maximum_is_not_begun() -> None:
-    watch = watcher()
-    assert [watch(progress(seconds)) for seconds in (0.5, 1.0, 1.4, 1.6)] == [False, False, False, True]
-
-
-@pytest.mark.parametrize(("last", "expected"), [(1.79, False), (1.81, True)])
-def test_an_average_may_be_exceeded_by_half_a_step(last: float, expected: bool) -> None:
-    watch = TimeWatcher(TimeBudget(2.0, 2.0, is_average=True), Config(), NETWORK_THRESHOLDS)
-    seen = [watch(progress(seconds, runner_up_visits=40)) for seconds in (0.4, 0.8, 1.2, 1.6, last)]
-    assert seen == [False, False, False, False, expected]
-
-
-def test_long_steps_are_forgotten_after_a_while() -> None:
-    watch = watcher()
-    assert not any(watch(progress(tenths / 10)) for tenths in range(6, 19))
-    assert watch(progress(1.91))
-
-
-def test_what_passed_before_the_search_counts() -> None:
-    assert not watcher()(progress(0.9))
-    assert watcher(late=0.5)(progress(0.9))
-
-
-def test_the_rate_of_the_first_playouts_is_not_used() -> None:
-    """At 3 playouts a second no move could overtake in 1.6 seconds, but later ones come in batches."""
-    few = progress(0.3, playouts=1, leader_visits=8, runner_up_visits=1)
-    many = progress(0.3, playouts=KNOWN_RATE, leader_visits=1000, runner_up_visits=1)
-    assert not watcher()(few)
-    assert watcher()(many)
-
-
-def test_an_obvious_move_gets_less_time() -> None:
-    config = Config().with_values({"time.obvious_share": 0.5})
-    watch = TimeWatcher(TimeBudget(4.0, 10.0), config, NETWORK_THRESHOLDS)
-    facts = {"leader_visits": 60, "runner_up_visits": 39, "playouts": 9}
-    assert watch(progress(1.0, entropy=0.0, **facts)) is False
-    assert watch(progress(2.1, entropy=9.0, **facts)) is False
-    assert watch(progress(2.2, entropy=0.0, **facts)) is True, "after half of the four seconds"
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.0, True), (0.95, True), (0.5, False)])
-def test_a_search_ends_when_no_other_move_can_get_its_share_of_visits(share: float, expected: bool) -> None:
-    """In the 0.9 seconds that are left the runner-up can get 129 visits."""
-    config = Config().with_values({"puct.futile_visits": share})
-    watch = TimeWatcher(TimeBudget(2.0, 2.0), config, NETWORK_THRESHOLDS)
-    assert not any(watch(progress(tenths / 10)) for tenths in range(1, 10))
-    assert watch(progress(1.0, playouts=100, leader_visits=150, runner_up_visits=39)) is expected
-
-
-@pytest.mark.parametrize(("thresholds", "visits"), [(NETWORK_THRESHOLDS, 50), (ROLLOUT_THRESHOLDS, 1000)])
-def test_a_decided_game_needs_fewer_visits_with_a_network(thresholds: Thresholds, visits: int) -> None:
-    for leader, expected in ((visits, True), (visits - 1, False)):
-        decided = progress(0.1, winrate=0.99, leader_visits=leader, runner_up_visits=leader)
-        assert watcher(thresholds=thresholds)(decided) is expected
 
 
 def played(*moves: str, handicap: bool = False) -> Game:
