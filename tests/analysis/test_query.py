@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points, format_vertex, parse_vertex
 from gtp_engine.go.rules import HandicapBonus, Ko, Rules
-from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, Turn, Wanted, parse_query
+from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, Turn, parse_query
 from gtp_engine.search.limits import Restriction
 
 MOVES = [["B", "E5"], ["W", "C3"], ["B", "pass"]]
@@ -34,30 +34,30 @@ class TestGame:
     """The game and its turns."""
 
     def test_moves_are_played_up_to_the_turn(self) -> None:
-        record = parse(moves=MOVES).record
+        parsed = parse(moves=MOVES)
         e5, c3 = (parse_vertex(vertex, width=9, height=9) for vertex in ("E5", "C3"))
-        assert record.game_at(0).moves == ()
-        assert record.game_at(2).moves == (Move(BLACK, e5), Move(WHITE, c3))
-        assert record.game_at(3).moves[2] == Move(BLACK, PASS)
-        assert record.game_at(3).to_play == WHITE
+        assert parsed.game_at(0).moves == ()
+        assert parsed.game_at(2).moves == (Move(BLACK, e5), Move(WHITE, c3))
+        assert parsed.game_at(3).moves[2] == Move(BLACK, PASS)
+        assert parsed.game_at(3).to_play == WHITE
 
     @pytest.mark.parametrize(("counts", "handicap"), [(True, 2), (False, 0)])
     def test_first_moves_of_black_may_be_no_handicap(self, counts: bool, handicap: int) -> None:
         """KataGo's `assumeMultipleStartingBlackMovesAreHandicap`, which only its config file sets."""
         config = Config().with_values({"game.handicap_by_moves": counts})
         parsed, _ = parse_query(query(moves=[["B", "C3"], ["B", "G7"], ["W", "E5"]]), config)
-        assert parsed.record.game_at(3).handicap == handicap
+        assert parsed.game_at(3).handicap == handicap
 
     def test_rectangles_and_coordinates_in_numbers(self) -> None:
-        record = parse(boardXSize=5, boardYSize=13, moves=[["b", "(0,0)"], ["white", "( 4, 12 )"]]).record
-        game = record.game_at(2)
+        parsed = parse(boardXSize=5, boardYSize=13, moves=[["b", "(0,0)"], ["white", "( 4, 12 )"]])
+        game = parsed.game_at(2)
         assert (game.width, game.height) == (5, 13)
         assert game.color_at(parse_vertex("A13", width=5, height=13)) == BLACK
         assert game.color_at(parse_vertex("E1", width=5, height=13)) == WHITE
 
     def test_stones_set_up(self) -> None:
         stones = [["W", "C3"], ["W", "G7"]]
-        game = parse(initialStones=stones).record.game_at(0)
+        game = parse(initialStones=stones).game_at(0)
         assert game.color_at("C3") == WHITE
         assert (game.moves, game.handicap) == ((), 0)
 
@@ -75,7 +75,7 @@ class TestGame:
         ],
     )
     def test_who_moves_first(self, fields: dict[str, Any], color: int) -> None:
-        assert parse(**fields).record.game_at(0).to_play == color
+        assert parse(**fields).game_at(0).to_play == color
 
     @pytest.mark.parametrize("strict", [False, True])
     @pytest.mark.parametrize("moves", ["A2 A1 B2 J9 C1 B1 J1", "B2 C2 A1 D1 C1 B1 C1 J1"])
@@ -86,7 +86,7 @@ class TestGame:
         assert [turn.number for turn in parsed.turns] == [0, 2] + [len(played)] * (not strict)
         assert [(each.field, each.kind) for each in problems] == [("moves", "error")] * strict
         if not strict:
-            assert [move.point for move in parsed.record.game_at(len(played)).moves] == [
+            assert [move.point for move in parsed.game_at(len(played)).moves] == [
                 parse_vertex(vertex, width=9, height=9) for vertex in moves.split()
             ]
 
@@ -110,19 +110,19 @@ class TestGame:
         letters = {BLACK: "B", WHITE: "W"}
         played = [*game.moves, Move(game.to_play, banned[0])]
         moves = [[letters[move.color], format_vertex(move.point, width=3, height=3)] for move in played]
-        record = parse(rules="tromp-taylor", boardXSize=3, boardYSize=3, moves=moves).record
-        assert record.game_at(len(moves)).moves == tuple(played)
+        parsed = parse(rules="tromp-taylor", boardXSize=3, boardYSize=3, moves=moves)
+        assert parsed.game_at(len(moves)).moves == tuple(played)
 
     def test_rules_and_komi(self) -> None:
-        assert parse(rules="japanese", komi=None).record.komi == 6.5
-        assert parse(rules="tromp_taylor", komi=-3).record.rules == Rules()
-        record = parse(rules={"ko": "SIMPLE", "scoring": "AREA", "komi": 3.75}, komi=None).record
-        assert (record.rules.ko, record.komi) == (Ko.SIMPLE, 3.75)
-        assert parse(rules={"komi": 3.75}, komi=5).record.komi == 5
+        assert parse(rules="japanese", komi=None).start.komi == 6.5
+        assert parse(rules="tromp_taylor", komi=-3).start.rules == Rules()
+        game = parse(rules={"ko": "SIMPLE", "scoring": "AREA", "komi": 3.75}, komi=None).start
+        assert (game.rules.ko, game.komi) == (Ko.SIMPLE, 3.75)
+        assert parse(rules={"komi": 3.75}, komi=5).start.komi == 5
 
     @pytest.mark.parametrize(("given", "bonus"), [("0", "0"), (0, "0"), ("N", "N"), ("N-1", "N-1")])
     def test_handicap_bonus_wins_over_rules(self, given: object, bonus: str) -> None:
-        assert parse(rules="aga", whiteHandicapBonus=given).record.rules.white_handicap_bonus == HandicapBonus(bonus)
+        assert parse(rules="aga", whiteHandicapBonus=given).start.rules.white_handicap_bonus == HandicapBonus(bonus)
 
 
 SILENT = (
@@ -171,13 +171,13 @@ class TestWhatIsReported:
 
     def test_nothing_extra_by_default(self) -> None:
         parsed = parse()
-        assert parsed.wanted == Wanted()
+        assert parsed.wanted == frozenset()
         assert (parsed.first_report, parsed.report_interval, parsed.restrictions) == (None, None, ())
 
     def test_everything(self) -> None:
         names = "Ownership OwnershipStdev MovesOwnership MovesOwnershipStdev Policy PVVisits NoResultValue"
-        parsed = parse(**{f"include{name}": True for name in names.split()})
-        assert parsed.wanted == Wanted(*[True] * 7)
+        fields = {f"include{name}": True for name in names.split()}
+        assert parse(**fields).wanted == {*fields}
 
     def test_reports(self) -> None:
         parsed = parse(reportDuringSearchEvery=0.5, firstReportDuringSearchAfter=0.1)
@@ -249,4 +249,4 @@ def test_any_value_of_any_field_is_read_or_refused(fields: dict[str, Any]) -> No
         assert error.field in FIELDS
         assert len(str(error)) < 400
     else:
-        assert all(parsed.record.game_at(turn.number) for turn in parsed.turns)
+        assert all(parsed.game_at(turn.number) for turn in parsed.turns)

@@ -21,7 +21,7 @@ from gtp_engine.search.report import PositionResults, SearchReport, completed
 def asked(**fields: Any) -> tuple[Query, Game]:
     """Return a query about one position, and that position."""
     parsed, _ = parse_query(query(**fields), Config())
-    return parsed, parsed.record.game_at(parsed.turns[0].number)
+    return parsed, parsed.game_at(parsed.turns[0].number)
 
 
 def respond(**fields: Any) -> dict[str, Any]:

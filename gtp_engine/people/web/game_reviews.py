@@ -453,8 +453,8 @@ class Studies:
     def _asked(self, query: Mapping[str, Any]) -> tuple[Game, int]:
         """Return the position after all moves of a query, and the number by which the page knows it."""
         number = Fields(query).integer("number", 0, MOST_QUESTIONS)
-        record = parse_query({**query, "id": "study"}, self._host.config)[0].record
-        return record.game_at(len(record.moves)), number
+        asked, _ = parse_query({**query, "id": "study"}, self._host.config)
+        return asked.game_at(len(asked.moves)), number
 
     def _begin(self, work: Callable[[CancelToken], Iterator[Message]]) -> None:
         self.stop()

@@ -50,6 +50,17 @@ _MAX_PV: Final = 1000
 _PLAYOUTS: Final = "maxPlayouts"
 """KataGo's setting; no option of ours has its name for analyses."""
 
+INCLUDED: Final = (
+    "includeOwnership",
+    "includeOwnershipStdev",
+    "includeMovesOwnership",
+    "includeMovesOwnershipStdev",
+    "includePolicy",
+    "includePVVisits",
+    "includeNoResultValue",
+)
+"""Fields of a query that are true if a response is to hold more."""
+
 _RULES: Final = 'rules by name, such as "chinese" or "tromp-taylor", or a JSON object'
 _RESTRICTIONS: Final = "a list of objects with the fields player, moves and untilDepth"
 
@@ -192,45 +203,6 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Record:
-    """The game of a query, which gives the position at each turn."""
-
-    width: int
-    height: int
-    rules: Rules
-    komi: float
-    stones: tuple[Move, ...]
-    first_player: int
-    moves: tuple[Move, ...]
-    handicap_by_moves: bool
-    """Whether Black's moves in a row at the start count as handicap."""
-    strict: bool
-    """Whether moves must keep to the rules."""
-
-    def game_at(self, turn: int) -> Game:
-        """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
-        game = Game(self.width, self.height, self.rules, self.komi)
-        game.set_up(self.stones, self.first_player)
-        game.handicap_by_moves = self.handicap_by_moves
-        for move in self.moves[:turn]:
-            game.play(move, tolerant=not self.strict)
-        return game
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Optional contents of a response."""
-
-    ownership: bool = False
-    ownership_stdev: bool = False
-    moves_ownership: bool = False
-    moves_ownership_stdev: bool = False
-    policy: bool = False
-    pv_visits: bool = False
-    no_result: bool = False
-
-
-@dataclass(frozen=True)
 class Turn:
     """A turn to analyse and its priority; higher ones are searched first."""
 
@@ -242,18 +214,27 @@ class Turn:
 class Query:
     """One query: which positions to analyse, how, and what to report.
 
-    `config` is the server's configuration with the query's settings.  `first_report` and `report_interval` are seconds;
-    None means no reports before the search is over.
+    The game begins at `start`, and its `moves` lead to the position at each turn.  `config` is the server's
+    configuration with the query's settings; `wanted` has those of `INCLUDED` that responses are to hold.
+    `first_report` and `report_interval` are seconds; None means no reports before the search is over.
     """
 
     id: str
-    record: Record
+    start: Game
+    moves: tuple[Move, ...]
     turns: tuple[Turn, ...]
     config: Config
-    wanted: Wanted
+    wanted: frozenset[str]
     restrictions: tuple[Restriction, ...]
     first_report: float | None
     report_interval: float | None
+
+    def game_at(self, turn: int) -> Game:
+        """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
+        game = self.start.copy()
+        for move in self.moves[:turn]:
+            game.play(move, tolerant=not self.config.game.strict)
+        return game
 
 
 @dataclass(frozen=True)
@@ -268,23 +249,24 @@ class FieldProblem:
 def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldProblem]]:
     """Return the query in a JSON object, whose `id` must be a string, and problems with it; raises QueryError."""
     fields = Fields(data)
-    record = _record(fields, config.game)
-    turns = _turns(fields, len(record.moves))
+    start, moves = _game(fields, config.game)
+    turns = _turns(fields, len(moves))
     settings, problems = _settings(fields, config)
     first, interval = _reports(fields)
     query = Query(
         id=data["id"],
-        record=record,
+        start=start,
+        moves=moves,
         turns=turns,
         config=settings,
-        wanted=_wanted(fields),
-        restrictions=_restrictions(fields, record),
+        wanted=frozenset(name for name in INCLUDED if fields.flag(name)),
+        restrictions=_restrictions(fields, start),
         first_report=first,
         report_interval=interval,
     )
     unexpected = fields.unexpected(more=("id", "action"))
     problems += [FieldProblem(name, "unexpected or unused field, check its spelling") for name in unexpected]
-    if illegal := _first_illegal(record):
+    if illegal := _first_illegal(query):
         number, message = illegal
         query = replace(query, turns=tuple(turn for turn in turns if turn.number <= number))
         if not query.turns:
@@ -293,32 +275,27 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
     return query, problems
 
 
-def _record(fields: Fields, config: GameConfig) -> Record:
-    """Return the game; its moves are not checked yet."""
+def _game(fields: Fields, config: GameConfig) -> tuple[Game, tuple[Move, ...]]:
+    """Return the game before its first move, and the moves, which are not checked yet."""
     width = fields.integer("boardXSize", MIN_SIZE, MAX_SIZE)
     height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
     stones = []
     if "initialStones" in fields:
         stones = fields.moves("initialStones", width=width, height=height, passes=False)
     moves = fields.moves("moves", width=width, height=height, passes=True)
-    rules, komi = _rules(fields)
-    record = Record(
-        width=width,
-        height=height,
-        rules=rules,
-        komi=komi,
-        stones=tuple(stones),
-        first_player=BLACK,
-        moves=tuple(moves),
-        handicap_by_moves=config.handicap_by_moves,
-        strict=config.strict,
-    )
+    game = Game(width, height, *_rules(fields))
+    game.handicap_by_moves = config.handicap_by_moves
     if "initialPlayer" in fields:
-        return replace(record, first_player=fields.color("initialPlayer"))
-    if moves:
-        return replace(record, first_player=moves[0].color)
-    is_handicap = len(stones) >= 2 and all(stone.color == BLACK for stone in stones)
-    return replace(record, first_player=WHITE if is_handicap else BLACK)
+        first = fields.color("initialPlayer")
+    elif moves:
+        first = moves[0].color
+    else:
+        first = WHITE if len(stones) >= 2 and all(stone.color == BLACK for stone in stones) else BLACK
+    try:
+        game.set_up(stones, first)
+    except IllegalMoveError as error:
+        raise QueryError("initialStones", str(error)) from None
+    return game, tuple(moves)
 
 
 def _rules(fields: Fields) -> tuple[Rules, float]:
@@ -410,18 +387,6 @@ def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldProbl
     return config, [FieldProblem("overrideSettings", line) for line in lines if line]
 
 
-def _wanted(fields: Fields) -> Wanted:
-    return Wanted(
-        ownership=fields.flag("includeOwnership"),
-        ownership_stdev=fields.flag("includeOwnershipStdev"),
-        moves_ownership=fields.flag("includeMovesOwnership"),
-        moves_ownership_stdev=fields.flag("includeMovesOwnershipStdev"),
-        policy=fields.flag("includePolicy"),
-        pv_visits=fields.flag("includePVVisits"),
-        no_result=fields.flag("includeNoResultValue"),
-    )
-
-
 def _reports(fields: Fields) -> tuple[float | None, float | None]:
     """Return the seconds to the first report during the search, and between reports; None for never."""
     interval = fields.number("reportDuringSearchEvery", *INTERVALS) if "reportDuringSearchEvery" in fields else None
@@ -430,7 +395,7 @@ def _reports(fields: Fields) -> tuple[float | None, float | None]:
     return interval, interval
 
 
-def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
+def _restrictions(fields: Fields, game: Game) -> tuple[Restriction, ...]:
     """Return the moves to leave out, from avoidMoves or allowMoves."""
     if "allowMoves" not in fields and "avoidMoves" not in fields:
         return ()
@@ -438,12 +403,12 @@ def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
         raise QueryError("allowMoves", "cannot specify both allowMoves and avoidMoves")
     is_allowed = "allowMoves" in fields
     name = "allowMoves" if is_allowed else "avoidMoves"
-    everything = frozenset((PASS, *board_points(record.width, record.height)))
+    everything = frozenset((PASS, *board_points(game.width, game.height)))
     restrictions = []
     for entry in fields.objects(name, _RESTRICTIONS):
         if any(key not in entry for key in ("player", "moves", "untilDepth")):
             raise QueryError(name, f"expected {_RESTRICTIONS}")
-        points = frozenset(entry.points("moves", width=record.width, height=record.height))
+        points = frozenset(entry.points("moves", width=game.width, height=game.height))
         depth = entry.integer("untilDepth", 1, MAX_DEPTH)
         restrictions.append(Restriction(entry.color("player"), everything - points if is_allowed else points, depth))
     colors = [restriction.color for restriction in restrictions]
@@ -452,18 +417,12 @@ def _restrictions(fields: Fields, record: Record) -> tuple[Restriction, ...]:
     return tuple(restrictions)
 
 
-def _first_illegal(record: Record) -> tuple[int, str] | None:
-    """Return the number (from 0) of the first move that cannot be played and why, None if all of them can.
-
-    Raises QueryError for stones that cannot be set up.
-    """
-    try:
-        game = record.game_at(0)
-    except IllegalMoveError as error:
-        raise QueryError("initialStones", str(error)) from None
-    for number, move in enumerate(record.moves):
+def _first_illegal(query: Query) -> tuple[int, str] | None:
+    """Return the number (from 0) of the first move that cannot be played and why, None if all of them can."""
+    game = query.game_at(0)
+    for number, move in enumerate(query.moves):
         try:
-            game.play(move, tolerant=not record.strict)
+            game.play(move, tolerant=not query.config.game.strict)
         except IllegalMoveError as error:
             reason = str(error).removeprefix("illegal move: ")
             return number, f"Illegal move {number}: {reason}"  # KaTrain looks for these words

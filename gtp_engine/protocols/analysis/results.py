@@ -34,11 +34,11 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         "isDuringSearch": is_during_search,
         "moveInfos": [view.move_info(order, move) for order, move in enumerate(_searched(report))],
         "rootInfo": view.root_info(report),
-        **view.maps(report, ownership=query.wanted.ownership, stdev=query.wanted.ownership_stdev),
+        **view.maps(report, "includeOwnership"),
     }
-    if query.wanted.policy and report.raw is not None:
+    if "includePolicy" in query.wanted and report.raw is not None:
         result["policy"] = view.policy(report.raw)
-    if query.wanted.policy and report.human is not None:
+    if "includePolicy" in query.wanted and report.human is not None:
         result["humanPolicy"] = view.policy(report.human)
     return result
 
@@ -50,16 +50,15 @@ def _searched(report: SearchReport) -> list[MoveReport]:
 
 def missing_fields(query: Query, report: SearchReport) -> list[str]:
     """Return the fields of the query that request something this search does not provide."""
-    wanted, moves = query.wanted, _searched(report)
+    moves = _searched(report)
     missing = {
-        "includePolicy": wanted.policy and report.raw is None,
-        "includeOwnershipStdev": wanted.ownership_stdev and report.ownership_stdev is None,
-        "includeMovesOwnership": wanted.moves_ownership and any(move.ownership_black is None for move in moves),
-        "includeMovesOwnershipStdev": wanted.moves_ownership_stdev
-        and any(move.ownership_stdev is None for move in moves),
-        "includePVVisits": wanted.pv_visits and any(len(move.pv_visits) < len(move.pv) for move in moves),
+        "includePolicy": report.raw is None,
+        "includeOwnershipStdev": report.ownership_stdev is None,
+        "includeMovesOwnership": any(move.ownership_black is None for move in moves),
+        "includeMovesOwnershipStdev": any(move.ownership_stdev is None for move in moves),
+        "includePVVisits": any(len(move.pv_visits) < len(move.pv) for move in moves),
     }
-    return [field for field, is_missing in missing.items() if is_missing]
+    return [name for name, is_missing in missing.items() if is_missing and name in query.wanted]
 
 
 def no_results(query: Query, turn: int) -> dict[str, Any]:
@@ -81,11 +80,11 @@ class _View:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
         move = replace(move, pv=move.pv[: _length_of_phase(self._game, move.pv)])
         info = {name: rounded(value) for name, value in self._values.move(order, move).items()}
-        if self._wanted.no_result:
+        if "includeNoResultValue" in self._wanted:
             info["noResultValue"] = rounded(move.no_result)
-        if self._wanted.pv_visits and move.pv_visits:
+        if "includePVVisits" in self._wanted and move.pv_visits:
             info |= {name: values[: len(info["pv"])] for name, values in self._values.pv_visits(move).items()}
-        return info | self.maps(move, ownership=self._wanted.moves_ownership, stdev=self._wanted.moves_ownership_stdev)
+        return info | self.maps(move, "includeMovesOwnership")
 
     def root_info(self, report: SearchReport) -> dict[str, Any]:
         """Return `rootInfo`."""
@@ -102,12 +101,12 @@ class _View:
             info |= self._human_info(report.human)
         return {name: rounded(value) for name, value in info.items()}
 
-    def maps(self, found: MoveReport | SearchReport, *, ownership: bool, stdev: bool) -> dict[str, list[float]]:
-        """Return the ownership and its standard deviation that are wanted and known, row by row from the top left."""
+    def maps(self, found: MoveReport | SearchReport, field: str) -> dict[str, list[float]]:
+        """Return the ownership and its deviation that a field and its "Stdev" want, row by row from the top left."""
         maps = {}
-        if ownership and found.ownership_black is not None:
+        if field in self._wanted and found.ownership_black is not None:
             maps["ownership"] = self._values.owned(found.ownership_black)
-        if stdev and found.ownership_stdev is not None:
+        if f"{field}Stdev" in self._wanted and found.ownership_stdev is not None:
             maps["ownershipStdev"] = self._values.over_board(found.ownership_stdev)
         return {name: np.round(values, OWNERSHIP_DECIMALS).tolist() for name, values in maps.items()}
 

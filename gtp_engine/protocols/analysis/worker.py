@@ -122,7 +122,7 @@ class Worker:
         first_report = query.first_report
         search = _Search(
             job=job,
-            game=query.record.game_at(job.turn.number),
+            game=query.game_at(job.turn.number),
             searcher=self._searchers.take(query.config),
             next_report=inf if first_report is None else time.monotonic() + first_report,
         )
@@ -157,7 +157,7 @@ class Worker:
             wide_root_noise=query.config.analysis.wide_root_noise,
             ignores_history=query.config.analysis.ignore_history,
             anti_mirror=query.config.analysis.expect_mirroring,
-            move_ownership=query.wanted.moves_ownership or query.wanted.moves_ownership_stdev,
+            move_ownership=not query.wanted.isdisjoint(("includeMovesOwnership", "includeMovesOwnershipStdev")),
             first_move=FirstMove.LIKELIEST,
             resumes=search.report is not None,
         )
