@@ -268,14 +268,15 @@ class FinishedGame(NamedTuple):
     game: Game
 
 
-class _Ending(NamedTuple):
+@dataclass(frozen=True)
+class _Ending:
     """How a game ended: RE, the winner, the reason, a sentence of detail, and the scores where it was scored."""
 
     result: str
     winner: Winner
     reason: Reason
     detail: str = ""
-    scores: dict[str, str] | None = None
+    scores: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -313,15 +314,11 @@ def play_game(
         game=number,
         opening=opening.name,
         black=black,
-        result=ending.result,
-        winner=ending.winner,
-        reason=ending.reason,
-        detail=ending.detail,
         moves=len(game.moves),
-        scores=ending.scores or {},
         think_times={side: [round(seconds, 3) for seconds in by_side[side].think_times] for side in SIDES},
         overruns={side: by_side[side].overruns for side in SIDES},
         digest=_digest(game),
+        **vars(ending),
     )
     return FinishedGame(record, game)
 

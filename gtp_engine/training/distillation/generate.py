@@ -13,7 +13,7 @@ seeds and the inputs are read from its shards.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -40,8 +40,7 @@ from gtp_engine.training.distillation.labelled_games import (
 )
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
-    HELD_OUT_POSITIONS,
-    SHARD_POSITIONS,
+    SHARD_SIZES,
     TRAIN,
     BoardSides,
     Samples,
@@ -66,6 +65,8 @@ from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH
 
 if TYPE_CHECKING:
     from gtp_engine.training.distillation.module_files import TorchTeacher
+
+_DEFAULTS: Final = GenerateSettings()
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
@@ -104,40 +105,32 @@ def input_keys(samples: Samples) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 
-@dataclass(frozen=True)
-class FolderSettings:
-    """How samples are split and packed."""
-
-    shard_positions: int = SHARD_POSITIONS
-    held_out_positions: int = HELD_OUT_POSITIONS
-    held_out: float = GenerateSettings.held_out
-    """Share of games held out for validation."""
-    compressed: bool = GenerateSettings.compressed
-
-
 class DataFolder:
-    """Takes blocks and writes shards; `close` writes what is left.
+    """Takes blocks and writes shards as `settings` say, with `sizes` positions each; `close` writes what is left.
 
-    `teachers` are the networks that labelled the shards found at the beginning, names by hash.
-    `seed` is the first unused one from `least_seed` on.  `kept` counts the positions of each board, those found at the
-    beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be read or
-    written.
+    `teachers` are the networks that labelled the shards found at the beginning, names by hash.  `seed` is the first
+    unused one from that of the settings on.  `kept` counts the positions of each board, those found at the beginning
+    included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be read or written.
     """
 
     def __init__(
-        self, folder: Path, teacher: NetworkInfo, *, least_seed: int = 0, settings: FolderSettings = FolderSettings()
+        self,
+        folder: Path,
+        teacher: NetworkInfo,
+        settings: GenerateSettings = _DEFAULTS,
+        sizes: Mapping[str, int] = SHARD_SIZES,
     ) -> None:
         self.kept: Final[Counter[BoardSides]] = Counter()
         self.teachers: Final[dict[str, str]] = {}
         self.duplicates = 0
         self._held_out: Final = settings.held_out
         self._seen: Final = SeenKeys()
-        self.seed: Final = max(least_seed, self._read(folder) + 1)
+        self.seed: Final = max(settings.seed, self._read(folder) + 1)
         self._writer: Final = ShardWriter(
             folder,
             np.random.default_rng(self.seed),
             lambda board: ShardMeta(*board, teacher.name, teacher.source_sha256, teacher.license, self.seed),
-            {TRAIN: settings.shard_positions, HELD_OUT: settings.held_out_positions},
+            sizes,
             compressed=settings.compressed,
         )
 
@@ -234,8 +227,7 @@ def generate(
     cores = 1 if settings.ray else available_cores() // processes
     settings = replace(settings, threads=settings.threads or max(1, cores))
     teacher = _teacher(net, settings, looks=settings.looks)
-    packing = FolderSettings(held_out=settings.held_out, compressed=settings.compressed)
-    data = DataFolder(folder, teacher.info(), least_seed=settings.seed, settings=packing)
+    data = DataFolder(folder, teacher.info(), settings)
     goal = Goal(settings.positions, None if settings.minutes is None else 60 * settings.minutes)
 
     def progress(data: DataFolder, tally: Tally) -> None:

@@ -13,7 +13,8 @@ from full_disk import fill_disk_of
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.distillation.generate import DataFolder, FolderSettings, SeenKeys, input_keys
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
+from gtp_engine.training.distillation.generate import DataFolder, SeenKeys, input_keys
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -206,7 +207,7 @@ def test_samples_are_joined_and_taken() -> None:
 TEACHER = NetworkInfo(
     "policy+value", "katago-v7", 22, 19, ANY_BOARD, "fake", "float32", "policy", license="none", source_sha256="00"
 )
-SMALL = FolderSettings(shard_positions=100, held_out_positions=20, held_out=0.3)
+SMALL = (GenerateSettings(held_out=0.3, seed=0), {TRAIN: 100, HELD_OUT: 20})
 
 
 def blocks(count: int, seed: int = 1) -> list[LabelledBlock]:
@@ -215,7 +216,7 @@ def blocks(count: int, seed: int = 1) -> list[LabelledBlock]:
 
 
 def filled(path: Path, count: int = 20) -> DataFolder:
-    folder = DataFolder(path, TEACHER, settings=SMALL)
+    folder = DataFolder(path, TEACHER, *SMALL)
     for block in blocks(count, folder.seed):
         folder.add(block)
     folder.close()
@@ -273,7 +274,7 @@ def test_a_shard_is_of_many_games_in_no_order(tmp_path: Path) -> None:
 
 
 def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path, TEACHER, settings=FolderSettings(shard_positions=40, held_out=0.0))
+    folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0), {TRAIN: 40, HELD_OUT: 1024})
     kept = 0
     for block in blocks(8):
         kept += folder.add(block)
@@ -299,17 +300,17 @@ def test_a_folder_is_continued_with_another_seed_and_without_repeating_anything(
 
 def test_the_same_samples_again_are_all_duplicates(tmp_path: Path) -> None:
     first = filled(tmp_path)
-    again = DataFolder(tmp_path, TEACHER, settings=SMALL)
+    again = DataFolder(tmp_path, TEACHER, *SMALL)
     assert again.positions == first.positions
     assert sum(again.add(block) for block in blocks(20, first.seed)) == 0
 
 
 def test_the_seed_may_begin_higher_but_never_repeats(tmp_path: Path) -> None:
-    assert DataFolder(tmp_path, TEACHER).seed == 0
-    assert DataFolder(tmp_path, TEACHER, least_seed=5).seed == 5
+    assert DataFolder(tmp_path, TEACHER).seed == 1
+    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=5)).seed == 5
     filled(tmp_path)
-    assert DataFolder(tmp_path, TEACHER, least_seed=0).seed == 1
-    assert DataFolder(tmp_path, TEACHER, least_seed=9).seed == 9
+    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=0)).seed == 1
+    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=9)).seed == 9
 
 
 def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
