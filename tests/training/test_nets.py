@@ -11,13 +11,13 @@ import pytest
 from nn.katago_files import NetworkFile
 from shared_files import shared_file
 from training.needs_torch import torch
-from training.toy import TINY, run, tiny_config, tiny_module
+from training.toy import TINY, random_positions, run, tiny_config, tiny_module
 
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.nn.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.onnx_export import build_model, info_of_network
-from gtp_engine.training.distillation.module_files import export_network, random_positions
+from gtp_engine.training.distillation.module_files import export_network
 from gtp_engine.training.distillation.run import facts_of, first_module, new_loop
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx
 from gtp_engine.training.nets.layers import NormLayer

@@ -2,15 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from training.needs_torch import torch
 
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import FloatArray, new_positions
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.game import Game
+from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder, new_inputs
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
-from gtp_engine.training.distillation.module_files import random_positions
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     OWNERSHIP_UNIT,
@@ -28,6 +33,26 @@ TINY = Shape(
     blocks=2, channels=6, pooling_every=2, pooled_channels=2, policy_channels=3, value_channels=4, value_hidden=5
 )
 """An ordinary block and one that pools."""
+
+
+@lru_cache(maxsize=32)
+def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Return inputs for positions of games of random moves, [count, 22, H, W] and [count, 19]; do not change them."""
+    rng, encoder, positions = (
+        np.random.default_rng(seed),
+        KatagoV7Encoder(width, height),
+        new_positions(1, width, height),
+    )
+    inputs = new_inputs(encoder, count, width, height)
+    for row in range(count):
+        game = Game(width, height)
+        for _ in range(int(rng.integers(width * height))):
+            points = game.legal_points()
+            game.play(int(rng.choice(points)) if points else PASS)
+        write_game(positions, 0, game)
+        place = Inputs(inputs.spatial[row : row + 1], inputs.globals_[row : row + 1])
+        encoder.encode(positions, range(1), np.zeros(1, dtype=np.int32), place)
+    return inputs.spatial, inputs.globals_
 
 
 def tiny_module(seed: int = 1, outputs: OutputSet = PLAIN, **changes: Any) -> NetworkModule:

@@ -8,7 +8,6 @@ export_network             writes a module as a network file, compared with the 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,20 +20,16 @@ from gtp_engine.base.errors import ModelError, problem, shown
 from gtp_engine.base.files import sha256_of
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import FloatArray, new_positions
-from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
-from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
+from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
-from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, random_inputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
 from gtp_engine.training.core.devices import choose_machine, compiled
@@ -240,39 +235,14 @@ def model_of(network: Network, info: NetworkInfo) -> Any:
 
 
 def check_file(path: Path, module: NetworkModule) -> None:
-    """Raise ModelError if the outputs of the network file and of `module` differ on random positions."""
+    """Raise ModelError if the outputs of the network file and of `module` differ on random inputs."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
     for width, height in (board,) if (board := model.info.sizes.only) else _CHECKED_BOARDS:
-        spatial, globals_ = random_positions(width, height, _CHECKED_POSITIONS, seed=_SEED)
-        if module.needs_profile:
-            profiles = np.random.default_rng(_SEED).random((_CHECKED_POSITIONS, PROFILE_INPUTS), dtype=np.float32)
-            globals_ = np.concatenate([globals_, profiles], axis=1)
+        spatial, globals_ = random_inputs(model.info, _CHECKED_POSITIONS, (width, height))
+        globals_ = np.random.default_rng(_SEED).random(globals_.shape, dtype=np.float32)
         with torch.no_grad():
             expected = module.float()(torch.from_numpy(spatial), torch.from_numpy(globals_))
         for name, found, wanted in zip(expected._fields, model.run(spatial, globals_), expected, strict=True):
             assert found is not None, "KataGo's networks have all outputs"
             check_output(found, wanted.numpy(), f"network's {name} on {width}×{height}")
     model.close()
-
-
-@lru_cache(maxsize=32)
-def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Return inputs for `count` positions of games of random moves: [count, 22, H, W] and [count, 19].
-
-    The last ones come from a cache, for every network that is written is checked with the same; do not change them.
-    """
-    rng = np.random.default_rng(seed)
-    encoder = KatagoV7Encoder(width, height)
-    positions = new_positions(1, width, height)
-    spatial = np.zeros((count, encoder.planes, height, width), dtype=np.float32)
-    globals_ = np.zeros((count, encoder.globals), dtype=np.float32)
-    no_symmetry = np.zeros(1, dtype=np.int32)
-    for row in range(count):
-        game = Game(width, height)
-        for _ in range(int(rng.integers(width * height))):
-            points = game.legal_points()
-            game.play(int(rng.choice(points)) if points else PASS)
-        write_game(positions, 0, game)
-        inputs = Inputs(spatial[row : row + 1], globals_[row : row + 1])
-        encoder.encode(positions, range(1), no_symmetry, inputs)
-    return spatial, globals_
