@@ -230,10 +230,10 @@ class Query:
     report_interval: float | None
 
     def game_at(self, turn: int) -> Game:
-        """Return the game before move number `turn` (from 0); raises IllegalMoveError."""
+        """Return the game before move number `turn` (from 0); raises IllegalMoveError for moves that no rules allow."""
         game = self.start.copy()
         for move in self.moves[:turn]:
-            game.play(move, tolerant=not self.config.game.strict)
+            game.play(move, tolerant=True)
         return game
 
 
