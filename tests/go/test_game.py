@@ -303,6 +303,9 @@ def test_the_button_is_worth_half_a_point(moves: str, button: float, margin: flo
     assert (game.button_black, game.has_free_button) == (button, button == 0.0)
     assert game.score().margin_black == margin
     assert game.area_komi == 7.0 - button
+    for each in (game, game.copy()):  # which share what undoing the button's pass needs
+        each.undo(len(each.moves))
+        assert state(each) == state(Game(5, rules="aga-button"))
 
 
 @pytest.mark.parametrize(("rules", "area_komi"), [("chinese", 0.5), ("japanese", 0.5 + 3 - 1)])
