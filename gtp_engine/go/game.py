@@ -445,10 +445,8 @@ class Game:
         """
         import numpy as np
 
-        keys = [] if self._rules.ko is Ko.SIMPLE else self._history.keys
-        if self._rules.ko is Ko.POSITIONAL:
-            sides = [self._first_player, *(3 - move.color for move in self._moves)][-len(keys) :]
-            keys = [key ^ KEYS[0][side] for key, side in zip(keys, sides, strict=True)]
+        history = self._history
+        keys = {Ko.SIMPLE: [], Ko.POSITIONAL: history.hashes, Ko.SITUATIONAL: history.keys}[self._rules.ko]
         return np.array(list(dict.fromkeys(keys)), dtype=np.uint64)
 
     def keys_since_pass(self) -> "NDArray[np.uint64]":

@@ -5,23 +5,26 @@ from gtp_engine.go.rules import Ko
 
 
 class History:
-    """Positions in the order in which they occurred; a key is a position's hash with the side to play.
+    """Positions in the order in which they occurred: `hashes`, and `keys`, which are hashes with the side to play.
 
     Situational superko compares keys, positional superko hashes.
     """
 
     def __init__(self) -> None:
+        self.hashes: list[int] = []
         self.keys: list[int] = []
         self._times: dict[int, int] = {}
 
     def add(self, position_hash: int, to_play: int) -> None:
         """Add a position."""
         key = position_hash ^ KEYS[0][to_play]
+        self.hashes.append(position_hash)
         self.keys.append(key)
         self._times[key] = self._times.get(key, 0) + 1
 
     def remove_last(self) -> None:
         """Forget the last position."""
+        self.hashes.pop()
         key = self.keys.pop()
         if self._times[key] == 1:
             del self._times[key]
@@ -39,5 +42,5 @@ class History:
     def copy(self) -> "History":
         """Return an independent copy."""
         other = History()
-        other.keys, other._times = self.keys.copy(), self._times.copy()
+        other.hashes, other.keys, other._times = self.hashes.copy(), self.keys.copy(), self._times.copy()
         return other
