@@ -5,7 +5,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from gtp_engine.base.errors import EngineBusyError, EngineDiedError, TengenError, problem
 from gtp_engine.search.limits import CancelToken
@@ -52,25 +52,18 @@ class Use:
             return was_open
 
 
-class Used(Protocol):
-    """What one thread at a time uses."""
-
-    @property
-    def _use(self) -> Use: ...
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
-U = TypeVar("U", bound=Used)
 
 
-def exclusive(method: Callable[Concatenate[U, P], R]) -> Callable[Concatenate[U, P], R]:
-    """Let a method run only while no other thread is in one of the same object; see `Use`."""
+def exclusive(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method run only while no other thread is in one of the same object, which has a `Use` as `_use`."""
 
     @wraps(method)
-    def call(used: U, /, *args: P.args, **named: P.kwargs) -> R:
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        used: Any = args[0]
         with used._use:
-            return method(used, *args, **named)
+            return method(*args, **named)
 
     return call
 

@@ -23,7 +23,7 @@ Getting and importing networks:
 
 network_catalogue    the published networks that can be downloaded by name
 published_networks   how one of them gets into the user's folder
-wheel_download       downloads a wheel from the package index that the user's tools are configured to use
+wheel_download       downloads a wheel by pip, from the package index that the user's tools are configured to use
 katago_format        parses KataGo's network files into plain data
 onnx_export          builds an ONNX graph and file from that data: `build`, then `convert`
 half_precision       a network in float16, for graphics cards
