@@ -1,4 +1,4 @@
-"""A game of Go: a board with its rules, history, superko, passes, handicap, end and score.
+"""A game of Go: a board with its rules, moves, passes, handicap, end and score; `superko` keeps its positions.
 
 Not here: search, evaluation, protocols.  Moves may come in any order of colours, because game records and front ends
 contain such games; the side to play follows from the last move, unless it has been set after that.

@@ -198,25 +198,6 @@ def test_the_list_names_size_strength_licence_and_what_is_here(monkeypatch: pyte
 # --- What does not
 
 
-def test_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    warning = (
-        "WARNING: Retrying (Retry(total=1, connect=None, read=None, redirect=None, status=None)) after connection "
-        "broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to "
-        "establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/katrain/\n"
-        "ERROR: Could not find a version that satisfies the requirement katrain==1.20.0 (from versions: none)\n"
-        "ERROR: No matching distribution found for katrain==1.20.0\n"
-    )
-    pip_is(monkeypatch, failing(warning))
-    line = fail("get", NAME)
-    assert line.startswith("Error: there is no connection to the package index; check it and try again, or download ")
-    assert line.endswith("`gtp-engine models get FILE.whl`")
-
-
-def test_an_index_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    pip_is(monkeypatch, failing("ERROR: No matching distribution found for katrain==1.20.0\n"))
-    assert "the package index that pip uses has no wheel katrain==1.20.0" in fail("get", NAME)
-
-
 @pytest.mark.parametrize("message", ["ERROR: [Errno 28] No space left on device", "OSError: Disk quota exceeded"])
 def test_a_disk_that_is_full_at_the_download(monkeypatch: pytest.MonkeyPatch, message: str) -> None:
     pip_is(monkeypatch, failing(message))
