@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gtp_engine.base.errors import problem
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import HEIGHT, KO_COLOR, KO_POINT, WIDTH, Board, add_stone, clone, merge, new_board
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WALL, WHITE, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE, opponent
 from gtp_engine.go.coords import board_points, neighbors, xy_to_point
-from gtp_engine.search.proofs import DEPTH, NODES_OPENED, TARGETS, Aim, new_proof_work, prove, read_proof
+from gtp_engine.search.proofs import DEPTH, NODES_OPENED, SAFE, TARGETS, Aim, new_proof_work, prove, read_proof
 
 NODES: Final = 4000
 """Positions that one search opens by default, about 0.1 s compiled."""
@@ -45,7 +46,7 @@ class Proof(NamedTuple):
     """The moves of the proof in which the other side holds out longest, passes (PASS) of either side included."""
     nodes: int
     zone: frozenset[int]
-    """The points on which the proof rests."""
+    """The points on which the proof rests, besides the chains that are pass-alive at the start."""
     is_exhausted: bool
     """Whether there was no proof to be found with the moves tried, so that a larger limit would change nothing."""
 
@@ -97,6 +98,10 @@ class FightReader:
         self._suicide: Final = int(suicide)
         self._nodes: Final = nodes
         self._work: Final = new_proof_work(int(self._board.info[WIDTH]), int(self._board.info[HEIGHT]), nodes)
+        owners = pass_alive_owners(self._board, suicide=suicide)
+        self._work.safe[:] = np.where(owners == self._board.color, owners, EMPTY)
+        for color in (BLACK, WHITE):
+            self._work.counters[SAFE + color] = np.count_nonzero(self._work.safe == color)
         self.nodes = 0
         """Positions opened by all proofs so far."""
 

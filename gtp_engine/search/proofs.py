@@ -17,6 +17,10 @@ moves could make a difference, each of which is proved in turn and may extend th
 seki, two eyes, a connection and a won race are one thing.  *Capture* counts if the capturing chain has two liberties
 then, or more where four stones or more were taken, as else the place might be retaken.
 
+Two things are known without a search: what is pass-alive is not captured, and what an attacker's pass-alive chains
+enclose is captured if the eye space left to it is too small (`_is_doomed`).  Chains that are pass-alive at the start
+need no liberty in a zone: it holds as long as they stay so.
+
 Ko.  A proof without ko holds though the loser may retake any ko at once, as if it had endless threats; the winner may
 not.  With `retakes` it is the other way round.  What one side proves only with it is a ko.  A repetition is a failure
 of the winner, so proofs do not depend on the way to a position.  Superko is not read.
@@ -28,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
+from gtp_engine.go.benson import LifeWork, find_pass_alive, new_life_work
 from gtp_engine.go.board import (
     KO_COLOR,
     KO_POINT,
@@ -66,6 +71,12 @@ _WEAK_CHAIN: Final = 5
 LARGE_CAPTURE: Final = 4
 """Stones whose capture may leave room to cut off what captured them: a square of four is the smallest such shape."""
 
+_LARGE_CORE: Final = 12
+"""Points of an eye space that are too many to be known as dead."""
+
+_IDLE_STEPS: Final = 3
+"""Steps by which moves that change no eye space seem farther from the chain: they can wait."""
+
 _LIKELY_LIBERTIES: Final = 5
 """Liberties from which a chain is expected to survive: the first proof number is what it has less."""
 
@@ -94,7 +105,8 @@ _SPARE: Final = 7
 NODES_OPENED: Final = 0
 _FOUND: Final = 1
 _STAMP: Final = 2
-"""Entries of `counters`."""
+SAFE: Final = 2
+"""Entries of `counters`; those from `SAFE` + `BLACK` on are the numbers of each colour's stones in `ProofWork.safe`."""
 
 _KO_KEY: Final = np.uint64(0x9E3779B97F4A7C15)
 """Odd factor that makes a key of a ko point (2**64 divided by the golden ratio)."""
@@ -119,8 +131,11 @@ class ProofWork(NamedTuple):
     queue: IntArray  # [n]
     distance: IntArray  # [n]
     seen: IntArray  # [n] by head: the last stamp
-    counters: NDArray[np.int64]  # [3]
+    counters: NDArray[np.int64]  # [5]
     near: IntArray  # [_MOVES]
+    safe: IntArray  # [n] the colour of a stone that is pass-alive at the start, else EMPTY
+    within: IntArray  # [n] 1 for points that `_core_into` went through, 2 for the core
+    life: LifeWork
     targets: IntArray  # [TARGETS]
     result: NDArray[np.int64]  # [4]
 
@@ -144,8 +159,11 @@ def new_proof_work(width: int, height: int, nodes: int) -> ProofWork:
         np.zeros(n, dtype=np.int32),
         np.zeros(n, dtype=np.int32),
         np.zeros(n, dtype=np.int32),
-        np.zeros(3, dtype=np.int64),
+        np.zeros(5, dtype=np.int64),
         np.zeros(_MOVES, dtype=np.int32),
+        np.zeros(n, dtype=np.int32),
+        np.zeros(n, dtype=np.int32),
+        new_life_work(width, height),
         np.zeros(TARGETS, dtype=np.int32),
         np.zeros(4, dtype=np.int64),
     )
@@ -227,14 +245,29 @@ def _add_chain(board: Board, head: int, around: bool, zone: Zones) -> None:
 
 
 @kernel
+def _is_safe(board: Board, work: ProofWork, head: int) -> bool:
+    """Return whether a chain contains a stone that was pass-alive at the start."""
+    stone = head
+    while True:
+        if work.safe[stone] == board.color[stone]:
+            return True
+        stone = wide(board.next_stone[stone])
+        if stone == head:
+            return False
+
+
+@kernel
 def _add_liberty(board: Board, work: ProofWork, aim: Aim, depth: int, head: int, besides: int) -> None:
     """Add a liberty of a chain other than `besides` to the zone of a node, unless one is in it or there is none.
 
     It is the one with the most neighbours of the chain's colour: there the other side's move means least.  A chain of
-    an attacking winner needs none if it has liberties enough for all moves that the loser has during the proof.
+    an attacking winner needs none if it has liberties enough for all moves that the loser has during the proof, and no
+    chain does that is pass-alive.
     """
     zone, stride = work.zones[depth], wide(board.info[STRIDE])
     color = board.color[head]
+    if _is_safe(board, work, head):
+        return
     if aim.captures == 1 and color == aim.winner:
         liberties = liberties_into(board, head, work.liberties)
         if liberties >= aim.reserve:
@@ -392,14 +425,63 @@ def _is_on_path(work: ProofWork, key: np.uint64, depth: int) -> bool:
 
 
 @kernel
-def _first_number(board: Board, work: ProofWork, aim: Aim, distance: int) -> int:
-    """Return the proof number that a position has before it is opened, `distance` steps from the chain."""
-    liberties = wide(_LIBERTIES)
+def _core_into(board: Board, work: ProofWork, out: NDArray[np.int64]) -> int:
+    """Write the points to `out` that the attacker of the first chain cannot fill safely, and return their number.
+
+    They are found among the points within the attacker's pass-alive chains around, and hold no stone of the defender
+    and touch no such chain.  The number is `_LARGE_CORE` for more than fit, or if the defender has such chains there.
+    """
+    color, stride = board.color, wide(board.info[STRIDE])
+    defender = wide(color[work.targets[0]])
+    attacker = BLACK + WHITE - defender
+    if work.counters[SAFE + attacker] == 0:
+        return _LARGE_CORE
+    work.counters[_STAMP] += 1
+    stamp = work.counters[_STAMP]
+    for point in range(color.size):
+        work.within[point] = 0
+        if work.safe[point] == attacker:
+            work.seen[board.head[point]] = stamp
+    first, last, count = wide(0), wide(1), wide(0)
+    work.queue[0] = work.targets[0]
+    work.within[work.targets[0]] = 1
+    while first < last:
+        point = wide(work.queue[first])
+        first += 1
+        is_reached = False
+        for step in (-1, 1, -stride, stride):
+            near = point + step
+            if color[near] == attacker and work.seen[board.head[near]] == stamp:
+                is_reached = True
+            elif work.within[near] == 0 and color[near] <= WHITE:
+                work.within[near] = 1
+                work.queue[last] = near
+                last += 1
+        if work.safe[point] == defender:
+            return _LARGE_CORE
+        if color[point] != defender and not is_reached:
+            work.within[point] = 2
+            if count < out.size:
+                out[count] = point
+            count += 1
+            if count == _LARGE_CORE:
+                return count
+    return count
+
+
+@kernel
+def _first_numbers(board: Board, work: ProofWork, aim: Aim, distance: int, out: NDArray[np.int64]) -> None:
+    """Write the proof and disproof number to `out` that a position has before it is opened.
+
+    The last move was `distance` steps from the chain.
+    """
+    hold = wide(_LIBERTIES)
     for i in range(aim.targets):
-        liberties = min(liberties, liberties_into(board, wide(work.targets[i]), work.liberties))
-    if aim.captures == 1:
-        return liberties + distance
-    return max(1, _LIKELY_LIBERTIES - liberties) + distance
+        hold = min(hold, liberties_into(board, wide(work.targets[i]), work.liberties))
+    hold = min(hold, _core_into(board, work, work.result))
+    lack = max(1, _LIKELY_LIBERTIES - hold)
+    out[_PN] = (hold if aim.captures == 1 else lack) + distance
+    out[_DN] = lack if aim.captures == 1 else max(1, hold // 2)
 
 
 @kernel
@@ -434,7 +516,8 @@ def _add_move(board: Board, work: ProofWork, aim: Aim, depth: int, point: int, c
             if work.table_keys[slot] == key:
                 pn, dn = wide(work.table[slot, _PN]), wide(work.table[slot, _DN])
             else:
-                pn, dn = _first_number(board, work, aim, distance), wide(1)
+                _first_numbers(board, work, aim, distance, work.result)
+                pn, dn = wide(work.result[_PN]), wide(work.result[_DN])
             if pn == 0:
                 result = 1
                 work.counters[_FOUND] = slot
@@ -467,10 +550,109 @@ def _take_proof(board: Board, work: ProofWork, aim: Aim, depth: int, point: int,
 
 
 @kernel
+def _is_doomed(board: Board, work: ProofWork, to_play: int) -> bool:
+    """Return whether all chains that the attacker encloses together with the first one are captured for certain.
+
+    The attacker fills everything but the core (`_core_into`); what the defender plays makes no core larger.  So no eye
+    is left besides one of one or two points, or of three whose middle the attacker has, or takes at once.
+    """
+    core = work.result
+    count = _core_into(board, work, core)
+    if count < 2:
+        return True
+    if count > 3:
+        return False
+    stride = wide(board.info[STRIDE])
+    for i in range(count):
+        middle, others = wide(core[i]), wide(0)
+        for k in range(count):
+            steps = abs(wide(core[k]) - middle)
+            others += wide(steps == 1 or steps == stride)
+        if others == count - 1:
+            attacker = BLACK + WHITE - wide(board.color[work.targets[0]])
+            takes = to_play == attacker and board.color[middle] == EMPTY and is_legal(board, middle, attacker, False)
+            return count == 2 or board.color[middle] == attacker or takes
+    return False
+
+
+@kernel
+def _closed_liberties(board: Board, work: ProofWork, stone: int) -> int:
+    """Return the number of a chain's liberties beside which each empty point is one too.
+
+    Each empty point of a region that is vital for the chain is of this kind.
+    """
+    stride, head = wide(board.info[STRIDE]), board.head[stone]
+    count = liberties_into(board, stone, work.liberties)
+    closed = wide(0)
+    for i in range(min(count, work.liberties.size)):
+        is_closed = True
+        for step in (-1, 1, -stride, stride):
+            near = wide(work.liberties[i]) + step
+            if board.color[near] == EMPTY:
+                touches = False
+                for side in (-1, 1, -stride, stride):
+                    touches |= board.head[near + side] == head
+                is_closed &= touches
+        closed += wide(is_closed)
+    return closed
+
+
+@kernel
+def _lives(board: Board, work: ProofWork, aim: Aim) -> bool:
+    """Return whether all the chains are pass-alive (`work.life` describes why)."""
+    for i in range(aim.targets):
+        if _closed_liberties(board, work, wide(work.targets[i])) < 2:
+            return False
+    find_pass_alive(board, wide(board.color[work.targets[0]]), aim.suicide == 1, work.life)
+    for i in range(aim.targets):
+        if work.life.is_dropped[board.head[work.targets[i]]] == 1:
+            return False
+    return True
+
+
+@kernel
+def _known(board: Board, work: ProofWork, aim: Aim, depth: int, color: int) -> int:
+    """Return 1 if a position is proved without a search, with its zone written, −1 if it is a failure, else 0."""
+    zone = work.zones[depth]
+    is_doomed = _is_doomed(board, work, color)
+    if is_doomed and aim.captures == 1:
+        count = _core_into(board, work, work.result)
+        stride = wide(board.info[STRIDE])
+        for i in range(count):
+            point = wide(work.result[i])
+            for step in (0, -1, 1, -stride, stride):
+                zone[point + step] = 1
+        for point in range(board.color.size):
+            if board.color[point] == aim.winner and work.seen[board.head[point]] == work.counters[_STAMP]:
+                zone[point] = 1
+        return 1
+    if is_doomed:
+        return -1
+    if not _lives(board, work, aim):
+        return 0
+    if aim.captures == 1:
+        return -1
+    life = work.life
+    for point in range(board.color.size):
+        region = wide(life.region[point])
+        is_eye = region >= 0 and life.is_open[region] == 0 and life.vital_count[region] > 0
+        is_alive = board.color[point] == aim.winner and life.is_dropped[board.head[point]] == 0
+        if is_eye or is_alive:
+            zone[point] = 1
+    return 1
+
+
+@kernel
 def _open_for_winner(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
     """List the winner's moves, the nearest first; the node is proved if one of them is."""
-    near = work.near
+    near, stride = work.near, wide(board.info[STRIDE])
     count = _near_into(board, work, aim, near)
+    if _core_into(board, work, work.result) < _LARGE_CORE:
+        for i in range(count):
+            is_idle = True
+            for step in (0, -1, 1, -stride, stride):
+                is_idle &= work.within[near[i] + step] != 2
+            work.distance[near[i]] += _IDLE_STEPS * wide(is_idle)
     if aim.captures == 0 and _add_move(board, work, aim, depth, wide(PASS), aim.winner, wide(0)) == 1:
         _take_proof(board, work, aim, depth, wide(PASS), aim.winner, wide(work.counters[_FOUND]))
         work.stack[depth, _STATE] = 1
@@ -550,6 +732,12 @@ def _open(board: Board, work: ProofWork, aim: Aim, depth: int, color: int) -> No
     for i in range(board.color.size):
         work.zones[depth, i] = 0
         work.examined[depth, i] = 0
+    state = _known(board, work, aim, depth, color)
+    if state == -1 or (state == 1 and (depth > 0 or color != aim.winner)):
+        work.stack[depth, _STATE] = state
+        return
+    for i in range(board.color.size):
+        work.zones[depth, i] = 0
     if color == aim.winner:
         _open_for_winner(board, work, aim, depth)
     else:

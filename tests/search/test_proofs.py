@@ -7,10 +7,11 @@ from board_helpers import game_from, vertex
 from search.fight_oracle import TinyBoard, cases
 
 from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine.compiled.jit import interpret_until_loaded
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
-from gtp_engine.search.fights import FightReader, Life
+from gtp_engine.search.fights import FightReader, Life, Proof
 
 
 def game_of(width: int, height: int, colors: tuple[int, ...] | list[int], first: int = BLACK) -> Game:
@@ -83,6 +84,32 @@ def test_the_opposite_is_not_proved_where_nothing_but_what_is_outside_the_zone_h
             assert not FightReader(changed.board, nodes=1000).captures(target, first).is_proved, str(game)
 
 
+def test_what_is_known_of_enclosed_chains_is_what_searches_prove() -> None:
+    """A random corner lies beside a wall with two eyes, then one with many liberties, so that nothing is known."""
+    rng, proved = random.Random(11), [0, 0]
+    walls = ("O O O O O O O", "O . O O O . O", "O O O O O O O"), (". . . . . . .",) * 3
+    while min(proved) < 8:
+        corner = [" ".join(rng.choice("..XXXO") for _ in range(4)) for _ in range(2)]
+        for captures in (False, True):
+            answers = []
+            for below in walls:
+                beside = " O O O" if below is walls[0] else " O . ."
+                try:
+                    game = game_from("\n".join([*(row + beside for row in corner), "O O O O O" + beside[2:], *below]))
+                except IllegalMoveError:  # a chain without liberties
+                    break
+                target = next((point for point in board_points(7, 6) if game.board.color[point] == BLACK), None)
+                if target is None:
+                    break
+                reader = FightReader(game.board, nodes=1000)
+                is_known = below is walls[0]
+                aim = reader.captures if captures == is_known else reader.survives
+                answers.append(aim(target, WHITE).is_proved)
+            if len(answers) == 2:
+                proved[captures] += answers[0]
+                assert answers != [True, True], game
+
+
 # --- symmetry ---
 
 
@@ -126,13 +153,15 @@ SHAPES = {
 }
 
 
+def shape(text: str) -> Game:
+    """Return a position of 7x7 whose uppermost rows these are."""
+    rows = text.split(" / ")
+    return game_from("\n".join([*rows, *[". . . . . . ."] * (7 - len(rows))]))
+
+
 @pytest.mark.parametrize(("at", "life", "text"), SHAPES.values(), ids=SHAPES)
 def test_shapes(at: str, life: Life, text: str) -> None:
-    rows = text.split(" / ")
-    filling = [". . . . . . ."] * (7 - len(rows))
-    top = [*rows, *filling]
-    number = 7 - len(rows) + int(at[1:])  # the rows are the uppermost of seven
-    game = game_from("\n".join(top))
+    game, number = shape(text), 7 - len(text.split(" / ")) + int(at[1:])  # the rows are the uppermost of seven
     assert FightReader(game.board, nodes=8000).life(vertex(game, f"{at[0]}{number}")) is life
 
 
@@ -148,6 +177,28 @@ def test_a_ko_is_neither_life_nor_death() -> None:
         """
     )
     assert FightReader(game.board, nodes=8000).life(vertex(game, "C4")) not in (Life.ALIVE, Life.DEAD)
+
+
+def proofs_of_shapes() -> list[Proof]:
+    """Return what a few positions are found to prove about each shape, with either side first."""
+    found = []
+    for at, _life, text in SHAPES.values():
+        game = shape(text)
+        reader = FightReader(game.board, nodes=25)
+        point = vertex(game, f"{at[0]}{int(at[1:]) + 7 - len(text.split(' / '))}")
+        found += [aim(point, first) for aim in (reader.captures, reader.survives) for first in (BLACK, WHITE)]
+    return found
+
+
+def test_interpreted_kernels_prove_the_same() -> None:
+    compiled = proofs_of_shapes()
+    interpret_until_loaded(lambda call: None)
+    try:
+        interpreted = proofs_of_shapes()
+    finally:
+        interpret_until_loaded(None)
+    assert interpreted == compiled
+    assert {proof.is_proved for proof in compiled} == {True, False}
 
 
 def test_a_point_without_a_stone_is_refused() -> None:
