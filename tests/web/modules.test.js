@@ -184,12 +184,16 @@ test("a quiz distinguishes other lessons from as many before", () => {
   assert.equal(quiz.lessons[0].number, 2);
 });
 
-test("an answer that comes after problems were left is for nothing", () => {
+test("what comes after problems were left is for nothing", () => {
   const problems = new Problems({ querySelector: () => new Element() }, { send() {}, onChange() {} });
   Object.assign(problems, { store() {}, count: 1, problem: { first: "black" }, state: "thinking", questions: 1, asked: "A1" });
   problems.stop();
   problems.answered({ number: 1, is_right: false, line: ["A1"], best: ["B1"] });
   problems.refused();
+  problems.open(2);
+  problems.count = 9;
+  problems.stop();
+  problems.receive({ number: 2, width: 5, height: 5, setup: [], first: "black", nodes: [], comment: "" });
   assert.deepEqual([problems.isOpen, problems.preview], [false, null]);
 });
 

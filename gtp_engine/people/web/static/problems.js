@@ -23,6 +23,7 @@ export class Problems {
     this.continuation = new Continuation(() => onChange());
     this.problem = null; // the one that is shown
     this.count = 0;
+    this.wanted = null; // the number of the problem that the server is to send
     this.state = ""; // "asked", "thinking", "wrong", "solved"
     this.questions = 0;
     this.buttons = this.find(".problem-buttons");
@@ -68,16 +69,22 @@ export class Problems {
     this.store(null);
     this.count = 1;
     this.name = "";
-    return this.receive(problemOf(mistake));
+    this.wanted = null;
+    return this.show(problemOf(mistake));
   }
 
   open(number) {
     this.store({ file: this.file, number });
+    this.wanted = number;
     this.send({ do: "problem", number });
   }
 
-  /** Show a problem, which the server has sent. */
+  /** Take a problem of the server's, unless the person has gone on to something else. */
   receive(problem) {
+    if (problem.number === this.wanted) this.show(problem);
+  }
+
+  show(problem) {
     this.problem = problem;
     this.tries = 0;
     this.start = positionAfter(emptyPosition(problem.width, problem.height), { setup: problem.setup, player: problem.first });
@@ -225,7 +232,7 @@ export class Problems {
   stop() {
     if (!this.isOpen) return;
     this.store(null);
-    this.problem = null;
+    this.problem = this.wanted = null;
     this.state = ""; // an answer that is still to come is for nothing that is shown
     this.count = 0;
     this.continuation.hide();
