@@ -210,11 +210,11 @@ async def test_the_page_and_its_parts() -> None:
             assert (response.status, response.content_type) == (200, kind)
             known = {"If-None-Match": response.headers["ETag"]}
             assert (await client.get(f"/{name}", headers=known)).status == 304, "sent again at each visit"
-        modules = {file.name for folder in (STATIC, PAGE_PARTS) for file in folder.glob("*.js")} - {
-            "page.js",
-            "worker.js",
-        }
-        assert set(re.findall(r'="(\w+\.js)"', text)) == modules, "which load one after the other otherwise"
+        modules = {file.name: file.read_text() for folder in (STATIC, PAGE_PARTS) for file in folder.glob("*.js")}
+        assert {*re.findall(r'="(\w+\.js)"', text), "page.js", "worker.js"} == {*modules}, "loaded in turn otherwise"
+        first = {*re.findall(r'module(?:preload)?" (?:src|href)="(\w+\.js)">', text)}  # the others have less priority
+        needed = {name for each in first for name in re.findall(r'^import .*"\./(.+)";', modules[each], re.MULTILINE)}
+        assert needed < first and len(first) < 8, "the first board waits for nothing else"
         assert (await client.post("/", data=b"x")).status == 405
         socket = await client.ws_connect("/play")
         await socket.send_str("x" * (2 << 20))

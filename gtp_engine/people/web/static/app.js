@@ -7,11 +7,10 @@ import { Board } from "./board.js";
 import { LOW_TIME, clockText, runningIn, timeLeft } from "./clock.js";
 import { Connection } from "./connection.js";
 import { Course, leadText } from "./course.js";
-import { pictureOf } from "./drawing.js";
+import { EMPTY_BOARD } from "./first.js";
 import { Guessing, found as foundIn, nextOf } from "./finding.js";
 import { GameTree } from "./game_tree.js";
 import { Guide } from "./guide.js";
-import { Home, share } from "./home.js";
 import { keep, keepPage, kept } from "./keeping.js";
 import { _, ngettext, sentences } from "./language.js";
 import { messageText } from "./messages.js";
@@ -22,7 +21,6 @@ import { Preferences } from "./preferences.js";
 import { Problems } from "./problems.js";
 import { countingText, drawTally } from "./result.js";
 import { Review, download } from "./review.js";
-import { openRules } from "./rules.js";
 import { Setup, levelAbove } from "./setup.js";
 import { Sounds } from "./sounds.js";
 import { TreePanel, takeRecords } from "./tree.js";
@@ -39,7 +37,6 @@ const DOUBLE_DISTANCE = 30; // pixels
 const DOUBLE_TIME = 500; // milliseconds in which a second click at the same place is not meant for another button
 const NOTCH = 40; // pixels that the wheel turns for one move
 const NO_GAME = { width: 19, height: 19, rules: "chinese", komi: 7.5 }; // whose opening is explored where no game is open
-const EMPTY_BOARD = { width: 9, height: 9, rows: Array(9).fill(".".repeat(9)) }; // shown where nothing is open
 const TICK = 500; // milliseconds between two looks at a clock that runs
 const RATED = 100; // games of the list whose results say how strong the person is
 const PICTURE = 1200; // pixels of a picture that is copied
@@ -63,6 +60,7 @@ let counted = 0; // the second that was counted last
 const timers = {};
 let isDrawing = false; // whether the page is drawn as soon as what happens now is over
 let copied = null; // takes the record that comes next instead of a file
+let loadedHome = null; // a promise of the list of games
 let takesFocus = false; // whether the board gets the focus with the next game
 
 const board = new Board(element("board"), choose);
@@ -85,7 +83,6 @@ const setup = new Setup(element("setup"), (message, isNew) => {
   if (isNew) preferences.set("guide", true);
   send(message);
 });
-const home = new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => state.game?.id });
 const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
 
 // --- the server ---
@@ -148,7 +145,7 @@ function keepGame() {
 /** Take the list of games: it also says how strong the person is. */
 function takeGames(found) {
   if (!found.text && (!found.has_more || found.games.length >= RATED)) setup.learn(found.games);
-  if (home.dialog.open) home.receive(found);
+  if (element("home").open) homeOf().then((home) => home.receive(found));
   if (!found.text && server.isOpen) keep("games", [found]);
   draw();
 }
@@ -321,8 +318,14 @@ function remember(id) {
 
 // --- what the person does ---
 
+/** Return the dialog with the list of games, which is loaded when it is opened first. */
+function homeOf() {
+  return (loadedHome ??= import("./home.js").then(({ Home }) => new Home(element("home"), { send, onOpen: openGame, onNew: newGame, asks, current: () => state.game?.id })));
+}
+
 /** Show the list of games; while the server is away, as it was last. */
 async function openHome() {
+  const home = await homeOf();
   if (server.isOpen) return home.open();
   const lists = await kept("games");
   home.dialog.showModal();
@@ -475,7 +478,8 @@ function recordText() {
 }
 
 /** Promise the position that is shown as a picture. */
-function pictureShown() {
+async function pictureShown() {
+  const { pictureOf } = await import("./drawing.js");
   return new Promise((resolve) => pictureOf(board.picture, PICTURE, true).toBlob(resolve, "image/png"));
 }
 
@@ -563,7 +567,7 @@ function saveRecord(content) {
 element("new").onclick = newGame;
 element("games").onclick = openHome;
 element("help").onclick = () => element("keys").showModal();
-for (const button of document.querySelectorAll(".show-rules")) /** @type {HTMLElement} */ (button).onclick = () => openRules(element("rules"));
+for (const button of document.querySelectorAll(".show-rules")) /** @type {HTMLElement} */ (button).onclick = async () => (await import("./rules.js")).openRules(element("rules"));
 element("repeat").onclick = () => problems.repeat();
 element("guide-end").onclick = () => preferences.set("guide", false);
 element("guess").onclick = () => guessing.turn(!guessing.isOn);
@@ -571,7 +575,7 @@ element("about-game").onclick = showInformation;
 element("find").onkeydown = (event) => event.key === "Enter" && find(event.target.value);
 element("copy-record").onclick = ({ target }) => copy(target, "text/plain", recordText);
 element("copy-picture").onclick = ({ target }) => copy(target, "image/png", pictureShown);
-element("share").onclick = () => share(element("links"), state.game.id, state.role);
+element("share").onclick = async () => (await import("./home.js")).share(element("links"), state.game.id, state.role);
 element("moments").onclick = () => {
   review.showMoments(state.game.id);
   element("review").scrollIntoView({ block: "nearest" });
@@ -908,7 +912,7 @@ window.addEventListener("hashchange", () => {
   const id = addressed();
   if (id && id !== state.game?.id) send({ do: "open", id });
 });
-window.addEventListener("popstate", () => addressed() || state.role !== "compute" || home.open());
+window.addEventListener("popstate", () => addressed() || state.role !== "compute" || openHome());
 keepPage();
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLInputElement} */ (event.target);
