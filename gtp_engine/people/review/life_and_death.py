@@ -1,5 +1,9 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
+First a proof is looked for (`search.fights`): that a first move saves or captures a chain without a ko, and that it is
+needed.  It holds if all points of the region more than `STEPS` from the surrounded side's stones are the other side's.
+Where there is none, a search with a network says what is to be expected, in the following way.
+
 Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
 can be cut out.  The komi is moved to the middle between the life and the death of the surrounded stones, or, where
 these are not at stake, between what the region is worth if Black moves first and if White does.  So the game is won by
@@ -38,15 +42,28 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import board_points, format_color, parse_vertex, point_to_xy, to_color, xy_to_point
+from gtp_engine.go.coords import board_points, format_color, neighbors, parse_vertex, point_to_xy, to_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Rules
 from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
+from gtp_engine.search.fights import FightReader, Proof
 from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
 from gtp_engine.sgf.collection import each_game
 from gtp_engine.sgf.game_tree import GameNode, GameTree
+
+NODES: Final = 100_000
+"""Positions of the longest search for a proof, about a second."""
+
+STEPS: Final = 2
+"""Steps across empty points from a surrounded stone to where moves may matter in a proof."""
+
+_SHORT: Final = 8
+"""Part of `NODES` of the searches that come first, and of those about other first moves."""
+
+_CHAINS: Final = 4
+"""Chains of a side that may be at stake: the largest."""
 
 DEFAULT_VISITS: Final = 500
 
@@ -119,6 +136,8 @@ class Frame:
     left: int = 0
     top: int = 0
     life: float | None = None
+    surrounded: int = EMPTY
+    """The colour of the surrounded stones."""
 
     def outside(self, point: int) -> int:
         """Return the point of the original board for one of the frame's, or PASS."""
@@ -126,6 +145,10 @@ class Frame:
             return PASS
         x, y = point_to_xy(point, width=self.board.width)
         return xy_to_point(x + self.left, y + self.top, width=self.original.width)
+
+    def beside(self, points: Iterable[int]) -> set[int]:
+        """Return points of the frame and those next to them."""
+        return {near for point in points for near in (point, *neighbors(point, width=self.board.width))}
 
     def inside(self, points: Iterable[int]) -> frozenset[int]:
         """Return the points of the frame for those of the original board that are in it."""
@@ -139,13 +162,14 @@ class Frame:
 class SolutionMove:
     """A first move with the continuation, itself first; `winrate` is that of the side that moves first.
 
-    The line ends where it goes on with a move that a ko forbids.
+    It is 1 or 0 where success or failure `is_proved`.  The line ends where it goes on with a move that a ko forbids.
     """
 
     point: int
     winrate: float
     line: tuple[int, ...]
     success: Success = Success.SURE
+    is_proved: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,7 +189,7 @@ class Solution:
         """Return the answer and the refutations, one line each; the first line says if no move succeeds."""
         how = {success: _(success.value) if success.value else "" for success in Success}
         lines = [f"{self._described(move, how[move.success])}: {_(self._verdict(move))}" for move in self.moves]
-        return "\n".join(lines if self.succeeds else [_("No move succeeds."), *lines])
+        return "\n".join([_(self._basis), *([] if self.succeeds else [_("No move succeeds.")]), *lines])
 
     def to_sgf(self) -> str:
         """Return the position as a record: the best line first, then the other first moves with their refutations."""
@@ -176,9 +200,19 @@ class Solution:
             node = end.add_variation(move.line, self.color)
             node.set("TE" if self.succeeds and verdict != "worse" else "BM", "1")
             node.comment = f"{self._described(move, move.success.value)}: {verdict}"
-        if not self.succeeds:
-            end.comment = "No move succeeds."
+        end.comment = self._basis if self.succeeds else f"{self._basis} No move succeeds."
         return tree.to_sgf()
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the answer is proved, and with it what is said of each other move."""
+        return self.moves[0].is_proved
+
+    @property
+    def _basis(self) -> str:
+        if self.is_proved:
+            return later("Proved, with all points more than two steps away counted for the surrounding side.")
+        return later("Expected by the network, not proved.")
 
     @property
     def succeeds(self) -> bool:
@@ -233,7 +267,7 @@ def region_of(game: Game) -> frozenset[int]:
 
 
 class LifeAndDeath:
-    """Solves problems with one evaluator, which stays open.
+    """Solves problems by proofs of up to `nodes` positions (0: without), else with one evaluator, which stays open.
 
     Each position is searched with `visits`; `wrong_moves` is how many other first moves are compared with the best at
     most, each by a search of the position after it.  Raises ConfigError without a network that evaluates score and
@@ -246,8 +280,10 @@ class LifeAndDeath:
         evaluator: Evaluator | None,
         visits: int = DEFAULT_VISITS,
         *,
+        nodes: int = NODES,
         wrong_moves: int = WRONG_MOVES,
     ) -> None:
+        self._nodes: Final = nodes
         evaluator = scoring_evaluator("a problem", evaluator)
         self._others: Final = wrong_moves
         self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
@@ -274,6 +310,11 @@ class LifeAndDeath:
         limits = Limits(self._visits, cancel=cancel)
         start = _afresh(game, color)
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
+        fight = _fight(frame, color, frame.inside(region), self._nodes, cancel) if self._nodes else None
+        if fight is not None:
+            proved = _proved(fight, frame, region, asked, self._others)
+            if proved:
+                return Solution(start, color, proved)
         board, region = frame.board, frame.inside(region)
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
@@ -347,6 +388,120 @@ class LifeAndDeath:
             for report in reports
         )
         return (white + black) / 2, life is not None and white < life < black
+
+
+@dataclass(frozen=True)
+class _Fight:
+    """A chain of `board` that `color` saves or captures without a ko, but only by moving first: `proof` shows how."""
+
+    board: Game
+    points: frozenset[int]
+    """Empty points of the region where moves may matter."""
+    stone: int
+    color: int
+    nodes: int
+    proof: Proof | None = None
+
+    def prove(self, board: Game, first: int, nodes: int, *, reverse: bool = False, retakes: bool = False) -> Proof:
+        """Return the search for a proof that `color` reaches its aim, or not with `reverse`, if `first` moves first."""
+        reader = FightReader(board.board, suicide=board.rules.suicide, nodes=nodes)
+        saves = board.color_at(self.stone) == self.color
+        return (reader.survives if saves != reverse else reader.captures)(self.stone, first, retakes=retakes)
+
+    def compared(self, point: int) -> tuple[float, tuple[int, ...]] | None:
+        """Return whether a first move succeeds as a winrate of 1 or 0, with its line; None if neither is proved."""
+        board, opposite = self.board.copy(), opponent(self.color)
+        board.play(point, self.color)
+        for reverse in (True, False):
+            proof = self.prove(board, opposite, max(1, self.nodes // _SHORT), reverse=reverse)
+            if proof.is_proved:
+                return 0.0 if reverse else 1.0, (point, *proof.line)
+        return None
+
+
+def _fight(frame: Frame, color: int, region: frozenset[int], nodes: int, cancel: CancelToken | None) -> _Fight | None:
+    """Return the chain that is proved to be at stake in a frame, None if none is.
+
+    It is the surrounded side's, and counts only if nothing is at stake about each larger one: the problem may be that.
+    """
+    closed = _closed(frame, region, frame.surrounded) if frame.surrounded != EMPTY else None
+    if closed is None:
+        return None
+    board, points, stones = closed
+    for limit in (max(1, nodes // _SHORT), nodes):
+        for fight in (_Fight(board, points, stone, color, nodes) for stone in stones):
+            if cancel is not None and cancel.is_cancelled:
+                return None
+            proof = fight.prove(board, color, limit)
+            if proof.is_proved:
+                if proof.line[0] != PASS and not fight.prove(board, opponent(color), limit).is_proved:
+                    return replace(fight, proof=proof) if proof.line[0] in points else None
+            elif not proof.is_exhausted or not fight.prove(board, color, limit, retakes=True).is_exhausted:
+                break
+    return None
+
+
+def _closed(frame: Frame, region: frozenset[int], side: int) -> tuple[Game, frozenset[int], list[int]] | None:
+    """Return a frame with its far points filled, its points where moves may matter, and chains of `side` at stake.
+
+    Filled are areas of the region that lie more than `STEPS` from all stones of `side` and touch stones of the other
+    side.  None if stones would have no liberty then.
+    """
+    board = frame.board
+    color, other = board.board.color, opponent(side)
+    alive = pass_alive_owners(board.board, suicide=board.rules.suicide)
+    stones = {point for point in frame.beside(region) if color[point] == side and alive[point] == EMPTY}
+    near: set[int] = {point for stone in stones for point in board.liberties(stone)}
+    for _step in range(STEPS - 1):
+        near |= {point for point in frame.beside(near) & region if color[point] == EMPTY}
+    filled, left = set[int](), {point for point in region - near if color[point] == EMPTY}
+    while left:
+        area, around = {left.pop()}, set[int]()
+        while more := (around := frame.beside(area)) & left:
+            area |= more
+            left -= more
+        if any(color[point] == other for point in around):
+            filled |= area
+    if filled:
+        stood = [(each, point) for point, each in board.stones.items()]
+        board = Game(board.width, board.height, board.rules, board.komi)
+        try:
+            board.set_up([*stood, *((other, point) for point in filled)], side)
+        except IllegalMoveError:
+            return None
+    free = frozenset(point for point in region - filled if color[point] == EMPTY)
+    chains: dict[int, int] = {min(board.chain(point)): len(board.chain(point)) for point in stones}
+    return board, free, sorted(chains, key=lambda stone: (-chains[stone], stone))[:_CHAINS]
+
+
+def _proved(
+    fight: _Fight, frame: Frame, region: frozenset[int], asked: int | None, others: int
+) -> tuple[SolutionMove, ...]:
+    """Return what is proved of the best first move, of `asked` and of up to `others` more; none if not of `asked`."""
+    assert fight.proof is not None
+    best, found = fight.proof.line[0], list[SolutionMove]()
+    if asked is not None and asked not in (PASS, *region):
+        frame.original.copy().play(asked, fight.color)
+    (x, y), width = point_to_xy(best, width=fight.board.width), fight.board.width
+    places = ((point, *point_to_xy(point, width=width)) for point in sorted(fight.points - {best}))
+    nearest = [point for point, *_at in sorted(places, key=lambda each: abs(each[1] - x) + abs(each[2] - y))]
+    wanted = [point for point in nearest if frame.outside(point) == asked]
+    if asked is not None and asked != frame.outside(best) and not wanted:
+        refuted = fight.prove(fight.board, opponent(fight.color), fight.nodes, reverse=True)
+        if not refuted.is_proved:
+            return ()
+        line = tuple(map(frame.outside, refuted.line))
+        found.append(SolutionMove(asked, 0.0, (asked, *line[: _LINE - 1]), is_proved=True))
+    legal = [point for point in (*wanted, *nearest) if fight.board.is_legal(point, fight.color)]
+    for point in dict.fromkeys(legal[: len(wanted) + others]):
+        compared = fight.compared(point)
+        if compared is not None:
+            move = _first_move(frame, fight.color, compared[1], compared[0], Success.SURE)
+            found.append(replace(move, is_proved=True))
+        elif point in wanted:
+            return ()
+    answer = replace(_first_move(frame, fight.color, fight.proof.line, 1.0, Success.SURE), is_proved=True)
+    return (answer, *sorted(found, key=lambda move: -move.winrate))
 
 
 def _succeeds(report: SearchReport, color: int) -> bool:
@@ -460,7 +615,8 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
                 shares = SHARES if zone.shape == (size[1], size[0]) else SHARES[:1]
                 filled = _filled(game, colors[part], zone[part], surrounding, shares)
                 if filled is not None:
-                    return Frame(filled[0], game, left, top, filled[1])
+                    surrounded = EMPTY if surrounding == EMPTY else opponent(surrounding)
+                    return Frame(filled[0], game, left, top, filled[1], surrounded)
     return None
 
 
