@@ -186,6 +186,8 @@ async def test_only_proxies_of_ours_are_believed() -> None:
     [
         (b"Authorization: Bearer \xff", 401),
         (b"Cookie: tengen-token-0=\xff", 401),
+        (b"Cookie: " + b"a=b; " * 1000 + b"tengen-token-0=" + TOKEN.encode(), LET_THROUGH),
+        (b"Cookie: other-tengen-token-0=" + TOKEN.encode(), 401),
         (b"Origin: http://[", 403),
         (b"Origin: http://localhost:port", 403),
     ],

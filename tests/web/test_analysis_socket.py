@@ -5,7 +5,6 @@ import contextlib
 import random
 import time
 from collections.abc import AsyncIterator
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,8 +157,8 @@ def test_masks_are_found_however_frames_come_in_pieces() -> None:
     for _ in range(200):
         sizes = [draw.choice([0, 1, 125, 126, 300, 70_000]) for _ in range(draw.randrange(1, 5))]
         frames = [_frame(size, is_masked=True) for size in sizes]
-        text, refused = b"".join(frames) + _frame(draw.choice([0, 126, 70_000]), is_masked=False), list[bool]()
-        masked = client_socket._MaskedFrames(parser, partial(refused.append, True))
+        text, refused = b"".join(frames) + _frame(draw.choice([0, 126, 70_000]), is_masked=False), list[str]()
+        masked = client_socket._SoundFrames(parser, refused.append)
         taken.clear()
         place = 0
         while place < len(text) and not refused:
@@ -167,7 +166,20 @@ def test_masks_are_found_however_frames_come_in_pieces() -> None:
             masked.feed_data(text[place : place + step])
             place += step
         whole = sum(map(len, frames))
-        assert refused == [True] and whole - 10_000 < len(taken) <= whole + 1, "a head of two bytes says it"
+        assert refused == ["a frame is not masked"], sizes
+        assert whole - 10_000 < len(taken) <= whole + 1, "a head of two bytes says it"
+
+
+async def test_a_message_comes_in_some_frames_but_not_in_thousands() -> None:
+    """Fifty clients that sent messages byte by byte kept the others waiting for ten seconds."""
+    first, middle, last = b"\x01\x80\0\0\0\0", b"\x00\x80\0\0\0\0", b"\x80\x81\0\0\0\0{"
+    most = first + middle * (client_socket.MOST_FRAGMENTS - 2) + last
+    async with serving() as client, raw_socket(client) as (reader, writer):
+        writer.write(most * 2)
+        for _ in range(2):
+            assert b"error" in await reader.readuntil(b"}")
+        writer.write(first + middle * client_socket.MOST_FRAGMENTS)
+        assert await reader.read() == b"\x88\x02\x03\xea", "a protocol error"
 
 
 def _frame(size: int, *, is_masked: bool) -> bytes:

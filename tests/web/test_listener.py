@@ -132,6 +132,7 @@ async def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch
     [
         (b"GARBAGE\r\n\r\n", b"400 Bad Request"),
         (b"GET / HTTP/1.1\r\n\r\n", b"400 Bad Request"),
+        (b"GET " + b"/a" * 1500 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"400 Bad Request"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400 Bad Request"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nzzzz", b"404 Not Found"),
     ],

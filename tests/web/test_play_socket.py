@@ -343,12 +343,36 @@ async def test_a_record_that_is_full_is_not_edited(tmp_path: Path, monkeypatch: 
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         await ask(socket, **NEW)
         await ask(socket, "nodes", do="try", node=0, vertex="E5")
+        long = (await ask(socket, "error", do="comment", node=0, comment="c" * 60_001))["message"]
+        assert long.endswith("expected 60000 characters at most")
         await ask(socket, "nodes", do="comment", node=0, comment="c" * 2000)
         for request in ({"do": "comment", "comment": "d"}, {"do": "play", "vertex": "E4"}):
             message = (await ask(socket, "error", node=0, **request))["message"]
             assert message.endswith("expected 2,000 at most; delete variations")
         assert (await ask(socket, do="play", vertex="E5"))["phase"] == "playing"
         assert len((await ask(socket, "tree", do="delete", node=1))["nodes"]) == 1
+
+
+async def test_those_at_one_address_take_turns(tmp_path: Path) -> None:
+    """Fifty pages that commented on a game let its player wait for 19 seconds."""
+    SavedGames(tmp_path).save("0123456789abcdef", saved_game("(;SZ[9])"))
+    source: Any = RolloutSource()
+    host = EngineHost(source.config, source.load, print)
+    host.start()
+    games, gate, order = OpenGames(host, SavedGames(tmp_path)), threading.Event(), list[str]()
+    game = await games.find("0123456789abcdef", "")
+    addresses = ["192.0.2.1"] * 4 + ["192.0.2.2"]
+
+    def change(address: str) -> Callable[[GameSession], object]:
+        return lambda session: (gate.wait(60), order.append(address))
+
+    changes = [asyncio.create_task(game.change(change(each), address=each)) for each in addresses]
+    await asyncio.sleep(0)  # so that all wait
+    gate.set()
+    await asyncio.gather(*changes)
+    await games.close()
+    await close(host)
+    assert order.index("192.0.2.2") == 1, order
 
 
 async def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -366,10 +366,11 @@ def _refusal(status: HTTPStatus, text: str) -> web.Response:
 def _tokens_in(request: web.Request) -> tuple[str, ...]:
     """Return the tokens in the places where a request may have one, "" where it has none."""
     scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    cookies = f"; {request.headers.get('Cookie', '')}"  # not parsed: thousands of others may stand there
     return (
         bearer.strip() if scheme.lower() == "bearer" else "",
         request.query.get("token", ""),
-        *(request.cookies.get(cookie_name(request, role), "") for role in Role),
+        *(cookies.partition(f"; {cookie_name(request, role)}=")[2].partition(";")[0] for role in Role),
     )
 
 

@@ -14,9 +14,10 @@ import re
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator
 from types import SimpleNamespace
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from aiohttp import ClientError, WebSocketError, WSCloseCode, WSMsgType, web
 
@@ -59,6 +60,9 @@ TURN: Final = 0.005
 
 GONE_CHECK: Final = 0.2
 """Seconds between two checks whether a client that is held back has gone."""
+
+MOST_FRAGMENTS: Final = 64
+"""Frames of a message: a browser sends a megabyte in 8 or 16, and a message of many takes as long as so many ones."""
 
 _LONGEST_HEAD: Final = 14
 _MASK: Final = bytes(4)
@@ -198,6 +202,18 @@ class AddressPaces:
         return pace.delay()
 
 
+class Locks:
+    """A lock for each key, as long as it is held or awaited."""
+
+    def __init__(self) -> None:
+        self._locks: Final[WeakValueDictionary[Hashable, asyncio.Lock]] = WeakValueDictionary()
+
+    def of(self, key: Hashable) -> asyncio.Lock:
+        """Return the lock of a key."""
+        lock = self._locks[key] = self._locks.get(key) or asyncio.Lock()
+        return lock
+
+
 class Seats:
     """A limited number of things of one kind at once, and of an address; `what` names one of them.
 
@@ -250,16 +266,18 @@ async def close_all(seats: Seats) -> None:
     await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
 
 
-class _MaskedFrames:
-    """Passes what a client sends on to aiohttp's `parser` as long as all frames are masked, as RFC 6455 (5.1) wants.
+class _SoundFrames:
+    """Passes what a client sends on to aiohttp's `parser` as long as messages have at most `MOST_FRAGMENTS` frames.
 
-    A browser masks every frame, so that no page can have it send what a cache between takes for a request of its own.
+    All have to be masked, as RFC 6455 (5.1) wants: so no page can have a browser send what a cache between takes for a
+    request of its own.
     """
 
-    def __init__(self, parser: Any, refuse: Callable[[], None]) -> None:
+    def __init__(self, parser: Any, refuse: Callable[[str], None]) -> None:
         self._parser: Final = parser
         self._refuse: Final = refuse
         self._head = b""
+        self._fragments = 0  # of a message that goes on
         self._left = 0  # of the frame's content
 
     def __getattr__(self, name: str) -> Any:
@@ -267,46 +285,49 @@ class _MaskedFrames:
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         """Take what has come; return whether no more is wanted, and what was not taken."""
-        if not self._are_masked(data):
-            self._refuse()
+        if reason := self._fault(data):
+            self._refuse(reason)
             return True, b""
         result: tuple[bool, bytes] = self._parser.feed_data(data)
         return result
 
-    def _are_masked(self, data: bytes) -> bool:
-        """Return whether the frames that begin in the data are masked."""
+    def _fault(self, data: bytes) -> str:
+        """Return what is wrong with the frames that begin in the data, "" for nothing."""
         place = min(self._left, len(data))
         self._left -= place
         while place < len(data):
             head = self._head + data[place : place + _LONGEST_HEAD - len(self._head)]
             if len(head) > 1 and not head[1] & 0x80:
-                return False
+                return "a frame is not masked"
             bits = head[1] & 0x7F if len(head) > 1 else 0
             more = {126: 2, 127: 8}.get(bits, 0)
             size = 2 + more + len(_MASK)
             if len(head) < size:
                 self._head = head
-                return True
+                return ""
+            self._fragments = 0 if head[0] & 0x80 else self._fragments + 1
+            if self._fragments >= MOST_FRAGMENTS:
+                return f"a message has {MOST_FRAGMENTS} frames at most"
             length = int.from_bytes(head[2 : 2 + more], "big") if more else bits
             place += size - len(self._head)
             step = min(length, len(data) - place)
             self._head, self._left, place = b"", length - step, place + step
-        return True
+        return ""
 
 
 class _Socket(web.WebSocketResponse):
-    """A WebSocket that takes masked frames only, and says why it is closed after a message that is too long."""
+    """A WebSocket that takes sound frames only, and says why it is closed after a message that is too long."""
 
     def _post_start(self, request: Any, protocol: str | None, writer: Any) -> None:
         """Begin to read, by a parser of ours before aiohttp's."""
         own = request.protocol
 
-        def refuse() -> None:
+        def refuse(reason: str) -> None:
             assert self._reader is not None, "it is made before the parser"
-            self._reader.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, "a frame is not masked"))
+            self._reader.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, reason))
 
         def set_parser(parser: Any, **options: Any) -> None:
-            own.set_parser(_MaskedFrames(parser, refuse), **options)
+            own.set_parser(_SoundFrames(parser, refuse), **options)
 
         masked = SimpleNamespace(set_parser=set_parser, keep_alive=own.keep_alive)
         super()._post_start(SimpleNamespace(_protocol=own, protocol=masked), protocol, writer)  # type: ignore[arg-type]

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
-from weakref import WeakValueDictionary
 
 from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted, problem
 from gtp_engine.engine import Engine
@@ -27,7 +26,8 @@ from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
-from gtp_engine.people.web.client_socket import AddressPaces
+from gtp_engine.people.web.access import network_of
+from gtp_engine.people.web.client_socket import AddressPaces, Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.record_processes import RecordProcesses, check_record
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
@@ -94,6 +94,7 @@ class OpenGame:
         self._precedence: Final = host.precedence
         self._log: Final = host.log
         self._lock: Final = asyncio.Lock()
+        self._turns: Final = Locks()
         self._writing: Final = asyncio.Lock()
         self._kept = SavedGame.of(session, entry.level, entry.title)
         self._written: SavedGame | None = None
@@ -172,18 +173,22 @@ class OpenGame:
         self._let_engine_move()
 
     async def change(
-        self, method: Callable[[GameSession], object], check: Callable[[GameSession], object] | None = None
+        self,
+        method: Callable[[GameSession], object],
+        check: Callable[[GameSession], object] | None = None,
+        *,
+        address: str = "",
     ) -> object:
-        """Do what the person asks for, a method of the session, then let the engine move; raises TengenError.
+        """Do what a person asks for, a method of the session, then let the engine move; raises TengenError.
 
         While the engine thinks, `check` may refuse the request at once, so that its search goes on.  Returns what the
-        method returns.
+        method returns.  Those at one address take turns, so that many do not push one at another address out.
         """
         if check is not None and self.is_thinking:
             check(self._session)
         self._interrupt()
         try:
-            async with self._lock:
+            async with self._turns.of(network_of(address)), self._lock:
                 return await self._call(method)
         finally:
             self._let_engine_move()
@@ -446,7 +451,8 @@ class OpenGames:
         self._paces: Final = AddressPaces(*NEW_GAMES)
         self.records: Final = RecordProcesses()
         self._opening = 0
-        self._names: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
+        self._names: Final = Locks()
+        """Of each game, so that it is opened only once; no one who holds one may ask for another one."""
         self._choosing: Final = asyncio.Lock()
         self._index: Final = GameIndex()
         self._indexing: Final = threading.Lock()
@@ -505,7 +511,7 @@ class OpenGames:
 
     async def find(self, name: str, address: str, is_lost: Callable[[], bool] = lambda: False) -> OpenGame:
         """Return a game by its id, which a client at an address asks for; raises TengenError."""
-        async with self._named(name):
+        async with self._names.of(name):
             game = self._games.pop(name, None)
             if game is not None:
                 self._games[name] = game
@@ -521,11 +527,6 @@ class OpenGames:
                 await asyncio.to_thread(self._saved.put_aside, name)
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
                 raise JsonFileError(f"the game {name} is damaged and was put aside") from error
-
-    def _named(self, name: str) -> asyncio.Lock:
-        """Return the lock of one game, so that it is opened only once; no one who holds it may ask for another one."""
-        lock = self._names[name] = self._names.get(name) or asyncio.Lock()
-        return lock
 
     async def newest(self, reviews: dict[str, Message], text: str = "", count: int = LISTED) -> Message:
         """Return the `count` games on the disk that were played last as a message, with the accuracies in `reviews`.
@@ -571,7 +572,7 @@ class OpenGames:
 
     async def remove(self, name: str) -> None:
         """Remove a game from the disk; raises TengenError if a page shows it."""
-        async with self._named(name):
+        async with self._names.of(name):
             if self.is_shown(name):
                 raise GameStateError("the game is open on a page; open another one there first")
             game = self._games.pop(name, None)
@@ -581,7 +582,7 @@ class OpenGames:
 
     async def rename(self, name: str, title: str) -> None:
         """Give a game another name, "" for none, which changes nothing else of it; raises TengenError."""
-        async with self._named(name):
+        async with self._names.of(name):
             if name in self._games:
                 await self._games[name].rename(title)
             else:
@@ -668,7 +669,7 @@ class OpenGames:
         while (idle := [name for name, game in self._games.items() if game.is_idle]) and (
             len(idle) >= MOST_IDLE or len(self._games) + self._opening >= MOST_OPEN
         ):
-            async with self._named(idle[0]):
+            async with self._names.of(idle[0]):
                 if idle[0] in self._games and self._games[idle[0]].is_idle:
                     await self._games.pop(idle[0]).close()
         if len(self._games) + self._opening >= MOST_OPEN:

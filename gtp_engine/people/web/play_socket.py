@@ -45,7 +45,7 @@ from gtp_engine.people.play.game_state import INFORMATION
 from gtp_engine.people.review import Effort
 from gtp_engine.people.review.life_and_death import problem_values, problems_in
 from gtp_engine.people.web.access import ADDRESS, ROLE, Role
-from gtp_engine.people.web.client_socket import ClientSocket, Seats, accepted, too_many_values
+from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews
 from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames, encoded
 from gtp_engine.people.web.saved_games import MOST_GAMES
@@ -63,6 +63,9 @@ MAX_TITLE: Final = 80
 
 MAX_FILE: Final = 780_000
 """Longest game record, bytes, that fits into a message, where three bytes take four; a game has about 10 kB."""
+
+MAX_TEXT: Final = 60_000
+"""Characters of a text, such as a comment: every change of a game writes its whole record, and is sent to its pages."""
 
 MOST_VISITS: Final = 1_000_000
 LEAST_SECONDS: Final = 0.1
@@ -207,9 +210,7 @@ class _Page:
         await self._list(fields)
 
     async def _rename(self, fields: Fields) -> None:
-        title = " ".join(_text(fields, "title").split())
-        if len(title) > MAX_TITLE:
-            raise fields.error("title", f"{MAX_TITLE} characters at most")
+        title = " ".join(_text(fields, "title", MAX_TITLE).split())
         await self._games.rename(_text(fields, "id"), title)
         await self._list(fields)
 
@@ -275,15 +276,17 @@ class _Page:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
         if node is None:
             self._game().require_turn()
-            await self._game().change(lambda session: session.play(vertex))
+            await self._change(self._game(), lambda session: session.play(vertex))
         else:
-            await self._game_with_room().change(
-                lambda session: session.play_at(node, vertex), lambda session: session.require_legal(node, vertex)
+            await self._change(
+                self._game_with_room(),
+                lambda session: session.play_at(node, vertex),
+                lambda session: session.require_legal(node, vertex),
             )
 
     async def _go(self, fields: Fields) -> None:
         node = _node(fields)
-        await self._game().change(lambda session: session.go_to(node), lambda session: session.tree.node(node))
+        await self._change(self._game(), lambda session: session.go_to(node), lambda session: session.tree.node(node))
 
     async def _save(self, fields: Fields) -> None:
         content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
@@ -295,8 +298,8 @@ class _Page:
         async def call(fields: Fields) -> None:
             game = self._game() if edit is _deleting else self._game_with_room()
             node, change = _node(fields), edit(fields)
-            found = await game.change(
-                lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
+            found = await self._change(
+                game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
             )
             if found != node:
                 self._send({"type": "at", "id": game.name, "node": found})
@@ -305,7 +308,7 @@ class _Page:
 
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
-        await self._game().change(lambda session: session.toggle_dead(vertex), _requiring(Phase.SCORING))
+        await self._change(self._game(), lambda session: session.toggle_dead(vertex), _requiring(Phase.SCORING))
 
     async def _review(self, fields: Fields) -> None:
         visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
@@ -322,9 +325,13 @@ class _Page:
         """Return a command that calls a method of the session."""
 
         async def call(fields: Fields) -> None:
-            await self._game().change(method, check)
+            await self._change(self._game(), method, check)
 
         return call
+
+    async def _change(self, game: OpenGame, method: SessionMethod, check: SessionMethod | None = None) -> object:
+        """Do what `OpenGame.change` does, in the name of the page's address."""
+        return await game.change(method, check, address=self._address)
 
     def _game(self) -> OpenGame:
         """Return the game that is shown; raises PageError."""
@@ -465,18 +472,20 @@ _NEEDED: Final[dict[str, Role]] = {
 """Roles that requests need, if not `PLAY`."""
 
 
-def _text(fields: Fields, name: str) -> str:
-    """Return a text; raises QueryError."""
+def _text(fields: Fields, name: str, most: int = MAX_TEXT) -> str:
+    """Return a text of at most so many characters; raises QueryError."""
     value = fields.value(name)
     if not isinstance(value, str):
         raise fields.error(name, "a text")
+    if len(value) > most:
+        raise fields.error(name, f"{most} characters at most")
     return value
 
 
 def _file(fields: Fields) -> bytes:
     """Return a file; raises QueryError."""
     try:
-        return base64.b64decode(_text(fields, "file"), validate=True)
+        return base64.b64decode(_text(fields, "file", MAX_MESSAGE), validate=True)
     except ValueError:
         raise fields.error("file", "a text in base 64") from None
 

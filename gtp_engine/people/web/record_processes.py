@@ -11,12 +11,12 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
-from weakref import WeakValueDictionary
 
 from gtp_engine.base.errors import TengenError, problem
 from gtp_engine.base.worker_process import Connection, end_workers, start_worker
 from gtp_engine.people.play.game_state import node_values
 from gtp_engine.people.web.access import network_of
+from gtp_engine.people.web.client_socket import Locks
 from gtp_engine.sgf import GameTree, play_record
 
 SHORT: Final = 16_000
@@ -59,15 +59,13 @@ class RecordProcesses:
 
     def __init__(self) -> None:
         self._seats: Final = asyncio.Semaphore(MOST_AT_ONCE), asyncio.Semaphore(MOST_AT_ONCE)
-        self._addresses: Final[WeakValueDictionary[tuple[str, bool], asyncio.Lock]] = WeakValueDictionary()
+        self._addresses: Final = Locks()
 
     @asynccontextmanager
     async def turn(self, data: bytes, address: str) -> AsyncIterator[None]:
         """Have a turn in the `async with` block for work on what an address has sent, a record or queries."""
         is_long = len(data) > SHORT
-        key = network_of(address), is_long
-        lock = self._addresses[key] = self._addresses.get(key) or asyncio.Lock()
-        async with lock, self._seats[is_long]:
+        async with self._addresses.of((network_of(address), is_long)), self._seats[is_long]:
             yield
 
     async def call(self, function: Callable[[bytes], T], data: bytes, is_lost: Callable[[], bool]) -> T:

@@ -70,6 +70,9 @@ REQUEST_WAIT: Final = 30.0
 MAX_BODY: Final = 1 << 20
 """Longest body of a request, bytes: a game record has about 10 kB."""
 
+MAX_LINE: Final = 2_000
+"""Longest first line of a request, bytes: it has a token at most, and all of a path is read again for each slash."""
+
 MAX_ENGINES: Final = 8
 """GTP clients at once: each has an engine with search trees of its own."""
 
@@ -170,6 +173,7 @@ def new_runner(application: web.Application) -> web.AppRunner:
         shutdown_timeout=END_WAIT,
         keepalive_timeout=REQUEST_WAIT,
         logger=log,
+        max_line_size=MAX_LINE,
         auto_decompress=False,  # no request needs a body, and a megabyte may unpack to a gigabyte
     )
 
