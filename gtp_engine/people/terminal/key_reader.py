@@ -200,9 +200,9 @@ def cancelled_by_interrupt(cancel: CancelToken) -> Iterator[None]:
 def outliving_terminal() -> Iterator[None]:
     """Let the game find out by reading that its terminal was closed, and be saved, instead of ending at once.
 
-    SIGTERM raises Terminated.
+    SIGTERM raises Terminated, and each Ctrl-C KeyboardInterrupt.
     """
-    with handling(_HANGUP, lambda: None), handling([signal.SIGTERM], _terminate):
+    with handling(_HANGUP, lambda: None), handling([signal.SIGTERM], _terminate), handling([signal.SIGINT], _interrupt):
         yield
 
 
@@ -215,3 +215,7 @@ def ignoring_termination() -> Iterator[None]:
 
 def _terminate() -> None:
     raise Terminated
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
