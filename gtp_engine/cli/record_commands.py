@@ -407,7 +407,8 @@ def solve_command(
     from gtp_engine.go.coords import parse_color
     from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
-    from gtp_engine.people.review.life_and_death import DEFAULT_VISITS, LifeAndDeath, parse_region
+    from gtp_engine.people.review.problems import LifeAndDeath, parse_region
+    from gtp_engine.people.review.problems.life_and_death import DEFAULT_VISITS
     from gtp_engine.sgf import parse_sgf, play_record
 
     data = _read_record(record, place.game)

@@ -30,7 +30,7 @@ from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, wo
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.game_line import GamePosition
 from gtp_engine.people.review.game_review import PlayedMove, finding_of, played_move
-from gtp_engine.people.review.life_and_death import LifeAndDeath, parse_region
+from gtp_engine.people.review.problems import LifeAndDeath, parse_region
 from gtp_engine.people.review.score_report import score_record
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport

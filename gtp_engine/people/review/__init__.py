@@ -13,7 +13,7 @@ annotations       the annotated SGF
 finished_reviews  the HTML page (of the files in `page`), the report for a terminal, the table of many games
 review_files      many files: which to review, and where results go
 score_report      the score of a position with its dead stones
-life_and_death    problems in a region of the board, in a settled board around them; records of problems
+problems          life and death in a region of the board; records of problems
 
 The searches are `search.puct.joint_search`.  docs/review.md describes the JSON.
 """
@@ -30,7 +30,7 @@ from gtp_engine.people.review.game_analysis import Effort, GameAnalysis, OnProgr
 from gtp_engine.people.review.game_line import GameLine, read_game
 from gtp_engine.people.review.game_review import Candidate, Finding, GameReview, PlayedMove, Side, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
-from gtp_engine.people.review.life_and_death import LifeAndDeath, Solution, problems_in
+from gtp_engine.people.review.problems import LifeAndDeath, Solution, problems_in
 from gtp_engine.people.review.score_report import ScoreReport, score_record
 from gtp_engine.sgf import GameTree, read_sgf_file
 

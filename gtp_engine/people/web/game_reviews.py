@@ -43,8 +43,8 @@ from gtp_engine.people.review import (
 )
 from gtp_engine.people.review.annotations import is_own_output, stored_findings
 from gtp_engine.people.review.lessons import People, completed, human_network, with_known_lessons
-from gtp_engine.people.review.life_and_death import LifeAndDeath, region_of
 from gtp_engine.people.review.openings import Openings
+from gtp_engine.people.review.problems import LifeAndDeath, region_of
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles

@@ -16,7 +16,7 @@ A message of the page is an object with the field `do` (see `_Page._commands`), 
     hint      the best moves
     openings  what is played in a position (see `people.review.openings`), first without and then with what it loses
     problems  how many problems the file has that was to be opened; nothing else has been done with it
-    problem   one of them (see `people.review.life_and_death.problem_values`)
+    problem   one of them (see `people.review.problems.problem_values`)
     answer    whether a move solves a problem: its `line`, and the `best` one
     review    what a review of the game has found so far (see `review_work`)
     review_file   a file of a finished review
@@ -43,7 +43,7 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.people.play import GameSession, GameSettings, Phase
 from gtp_engine.people.play.game_state import INFORMATION
 from gtp_engine.people.review import Effort
-from gtp_engine.people.review.life_and_death import problem_values, problems_in
+from gtp_engine.people.review.problems import problem_values, problems_in
 from gtp_engine.people.web.access import ADDRESS, ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews

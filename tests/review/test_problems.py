@@ -19,22 +19,18 @@ from gtp_engine.base.errors import ConfigError, IllegalMoveError, InvalidVertexE
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_color, xy_to_point
-from gtp_engine.people.review.life_and_death import (
-    AS_GOOD,
-    NODES,
-    Frame,
+from gtp_engine.people.review.problems import (
     LifeAndDeath,
     Solution,
-    SolutionMove,
-    Success,
-    _compared,
-    _nearest,
-    framed,
     parse_region,
     problem_values,
     problems_in,
     region_of,
 )
+from gtp_engine.people.review.problems.frames import Frame, _nearest, framed
+from gtp_engine.people.review.problems.life_and_death import _compared
+from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
+from gtp_engine.people.review.problems.solution import AS_GOOD, SolutionMove, Success
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
@@ -287,9 +283,14 @@ def test_problems_that_can_be_cut_out_are_proved(text: str) -> None:
     assert any(not solution.is_right(move.point) for move in solution.moves)
 
 
-def test_nothing_is_proved_beyond_the_limit_and_what_is_asked_is_proved_or_expected_like_the_answer() -> None:
+def three_in_a_row() -> Game:
+    """Return a group with three points in the corner, in the middle of which it lives or dies."""
     rest = " ." * 8
-    game = position("\n".join([". " * 13] * 10 + [f"O O O O O{rest}", f"X X X X O{rest}", f". . . X O{rest}"]))
+    return position("\n".join([". " * 13] * 10 + [f"O O O O O{rest}", f"X X X X O{rest}", f". . . X O{rest}"]))
+
+
+def test_nothing_is_proved_beyond_the_limit_and_what_is_asked_is_proved_or_expected_like_the_answer() -> None:
+    game = three_in_a_row()
     region, elsewhere = parse_region("A1:C2", width=13, height=13), parse_vertex("J9", width=13, height=13)
     for nodes in (1, NODES):
         solution = LifeAndDeath(Config(), AreaEvaluator(), 8, nodes=nodes).solve(game, WHITE, region, elsewhere)
@@ -332,6 +333,15 @@ def test_a_problem_says_who_moves_and_which_lines_are_right() -> None:
 @pytest.mark.parametrize(("comment", "color"), [("White to live.", "white"), ("흑", "black"), ("白番", "white")])
 def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, color: str) -> None:
     assert problem_values(f"(;SZ[9]AB[aa]AW[bb]C[{comment}])".encode())["first"] == color
+
+
+def test_where_a_move_elsewhere_is_not_refuted_nothing_is_said_of_others() -> None:
+    frame = framed(three_in_a_row(), region := parse_region("A1:C2", width=13, height=13))
+    assert frame is not None
+    fight = fight_in(frame, WHITE, frame.inside(region), NODES, None)
+    assert fight is not None and proved_moves(fight, frame, region, None, 0)
+    elsewhere = parse_vertex("N13", width=13, height=13)
+    assert proved_moves(replace(fight, nodes=1), frame, region, elsewhere, 0) == ()
 
 
 def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() -> None:

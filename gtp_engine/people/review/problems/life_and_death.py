@@ -1,0 +1,241 @@
+"""Life and death in a region: the best first move, and why other first moves fail.
+
+First a proof is looked for (`proofs`): that a first move saves or captures a chain without a ko, and that it is needed.
+Where there is none, a search with a network says what is to be expected, in the following way.
+
+Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
+can be cut out.  The komi is moved to the middle between the life and the death of the surrounded stones, or, where
+these are not at stake, between what the region is worth if Black moves first and if White does.  So the game is won by
+the side that succeeds in the region.
+
+A region has no ko threats, so who takes a ko first would win it.  Instead three questions are asked, one after the
+other (`Success`): does the first side succeed if all kos it takes can be retaken at once, as if the other side had any
+number of threats; if each side has none; or if it may retake all kos itself?  An answer to the first one needs no ko.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gtp_engine.base.errors import IllegalMoveError, problem
+from gtp_engine.config import Config
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.coords import board_points, to_color
+from gtp_engine.go.game import Game
+from gtp_engine.go.rules import Ko
+from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
+from gtp_engine.people.review.problems.frames import Frame, framed
+from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
+from gtp_engine.people.review.problems.regions import region_of
+from gtp_engine.people.review.problems.solution import (
+    LINE,
+    SUCCESS,
+    Solution,
+    SolutionMove,
+    Success,
+    first_move,
+    least_good,
+)
+from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
+from gtp_engine.search.puct.joint_search import JointSearch
+from gtp_engine.search.report import SearchReport, winrate_of
+
+DEFAULT_VISITS: Final = 500
+
+WRONG_MOVES: Final = 4
+"""Other first moves that are compared with the best: those the search tried most."""
+
+KOMI_SHARE: Final = 0.25
+"""Share of the visits in each of two searches that find the komi."""
+
+LEAST_VISITS: Final = 50
+"""Least visits of each of these two searches."""
+
+
+class LifeAndDeath:
+    """Solves problems by proofs of up to `nodes` positions (0: without), else with one evaluator, which stays open.
+
+    Each position is searched with `visits`; `wrong_moves` is how many other first moves are compared with the best at
+    most, each by a search of the position after it.  Raises ConfigError without a network that evaluates score and
+    ownership.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        evaluator: Evaluator | None,
+        visits: int = DEFAULT_VISITS,
+        *,
+        nodes: int = NODES,
+        wrong_moves: int = WRONG_MOVES,
+    ) -> None:
+        self._nodes: Final = nodes
+        evaluator = scoring_evaluator("a problem", evaluator)
+        self._others: Final = wrong_moves
+        self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
+        self._visits: Final = visits
+
+    def solve(
+        self,
+        game: Game,
+        color: int | str | None = None,
+        region: Iterable[int | str] | None = None,
+        asked: int | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Solution:
+        """Return the best first move of `color` in a region of a position, and why others are worse.
+
+        They default to the side to play, and to the `region_of` the stones.  `asked` is a point that is compared in any
+        case; one outside the region leaves the next move there to the other side, as a pass does.  The position becomes
+        the start of a new game: bans by ko are forgotten.  `cancel` ends the searches early.  Raises IllegalMoveError
+        if there is no legal move in the region, InvalidVertexError and InvalidColorError.
+        """
+        color = game.to_play if color is None else to_color(color)
+        region = region_of(game) if region is None else frozenset(map(game.point, region))
+        limits = Limits(self._visits, cancel=cancel)
+        start = _afresh(game, color)
+        frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
+        fight = fight_in(frame, color, frame.inside(region), self._nodes, cancel) if self._nodes else None
+        if fight is not None:
+            proved = proved_moves(fight, frame, region, asked, self._others)
+            if proved:
+                return Solution(start, color, proved)
+        board, region = frame.board, frame.inside(region)
+        outside = frozenset(board_points(board.width, board.height)) - region
+        inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
+        no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
+        report, success = self._best(frame, color, SearchRequest(limits, restrictions=(*inside, *no_pass)))
+        best = report.moves[0]
+        moves = [first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
+        others = _other_moves(board, report, region)
+        asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
+        others = list(dict.fromkeys([*asked_for, *others[: self._others]]))[: max(1, self._others)]
+        elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
+        if self._others or asked_for:
+            points = [best.point, *others]
+            request = success.request(SearchRequest(limits, restrictions=inside), color)
+            boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
+            reports = self._search.run([(each, opponent(color)) for each in boards], request)
+            moves = _compared(frame, color, points, reports, success)
+        if elsewhere is not None:
+            request = success.request(SearchRequest(limits, restrictions=(*inside, *no_pass)), color)
+            (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], request)
+            moves.append(_left_alone(frame, color, elsewhere, after, success))
+        return Solution(start, color, tuple(moves))
+
+    def _best(self, frame: Frame, color: int, request: SearchRequest) -> tuple[SearchReport, Success]:
+        """Return the search that found how `color` succeeds at best, and by which way; sets the komi of the frame.
+
+        If it does not succeed, it is the search without threats.  Raises IllegalMoveError.
+        """
+        board, life = frame.board, frame.life
+        middle, is_at_stake = self._middle(board, request, life)
+        if life is not None and (is_at_stake or (life > middle) == (color == BLACK)):
+            # The stones live or die, or perhaps they do and the short searches did not find out how.
+            board.komi = _half_points(life)
+            by_threats = None if is_at_stake else self._found(board, color, request, Success.KO_WITH_THREATS)
+            if by_threats is None or _succeeds(by_threats, color):
+                for success in Success:
+                    found = self._found(board, color, request, success)
+                    if _succeeds(found, color):
+                        return found, success
+        board.komi = _half_points(middle)
+        without_threats = None
+        for success in Success:
+            found = self._found(board, color, request, success)
+            if _succeeds(found, color):
+                return found, success
+            without_threats = found if success is Success.KO or without_threats is None else without_threats
+        assert without_threats is not None
+        return without_threats, Success.KO
+
+    def _found(self, board: Game, color: int, request: SearchRequest, success: Success) -> SearchReport:
+        """Return the search of whether `color` succeeds in this way; raises IllegalMoveError if it has no move."""
+        (report,) = self._search.run([(board, color)], success.request(request, color))
+        if not report.moves:
+            raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
+        return report
+
+    def _middle(self, board: Game, request: SearchRequest, life: float | None) -> tuple[float, bool]:
+        """Return Black's margin without komi in the middle between Black moving first and White moving first.
+
+        Both win all kos.  Also returns whether `life` is between the two.
+        """
+        (raw,) = self._search.run([(board, board.to_play)], Limits(1))
+        board.komi = _half_points(board.komi + raw.lead_black)
+        short = replace(request, limits=Limits(max(LEAST_VISITS, round(KOMI_SHARE * self._visits))))
+        colors = BLACK, WHITE
+        reports = self._search.run(
+            [(board, each) for each in colors], *(Success.KO_WITH_THREATS.request(short, each) for each in colors)
+        )
+        white, black = sorted(
+            board.komi + (report.best.lead_black if report.best is not None else report.lead_black)
+            for report in reports
+        )
+        return (white + black) / 2, life is not None and white < life < black
+
+
+def _succeeds(report: SearchReport, color: int) -> bool:
+    """Return whether the best move of `color` succeeds."""
+    return winrate_of(report.moves[0].value_black, color) >= SUCCESS
+
+
+def _compared(
+    frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport], success: Success
+) -> list[SolutionMove]:
+    """Return first moves by the searches of the positions after them: those as good as the best, then the others.
+
+    Moves as good as the best keep the order of `points`; the others are sorted by winrate.  `success` is what they
+    were searched for.
+    """
+    moves = []
+    for point, report in zip(points, reports, strict=True):
+        line = (point, *(report.best.pv if report.best is not None else ()))
+        winrate = report.winrate if report.to_play == color else 1.0 - report.winrate
+        moves.append(first_move(frame, color, line, winrate, success))
+    least = least_good(moves)
+    failing = [move for move in moves if move.winrate < least]
+    return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
+
+
+def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:
+    """Return a new game that begins with the position of `game`, under its rule of ko unless another is given."""
+    stones = [(color, point) for point, color in game.stones.items()]
+    rules = game.rules if ko is None else replace(game.rules, ko=ko)
+    start = Game(game.width, game.height, rules, game.komi)
+    start.set_up(stones, color)
+    return start
+
+
+def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> list[int]:
+    """Return the first moves to refute: those with the most visits, then those with the largest priors."""
+    visits = {move.point: move.visits for move in report.moves}
+    policy = report.raw.policy if report.raw is not None else None
+    legal: list[int] = [*game.legal_points()]
+    legal = [point for point in legal if point in region and point != report.moves[0].point]
+    priors = {point: 0.0 if policy is None else float(policy[point]) for point in legal}
+    return sorted(legal, key=lambda point: (-visits.get(point, 0), -priors[point], point))
+
+
+def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
+    """Return the game after a move; where a ko that it takes may be retaken, a new game begins."""
+    played = game.copy()
+    played.play(point, color)
+    return _afresh(played, opponent(color)) if is_retaken and played.ko_point is not None else played
+
+
+def _half_points(komi: float) -> float:
+    """Return the nearest number of points and a half, so that nothing is drawn."""
+    return round(komi - 0.5) + 0.5
+
+
+def _left_alone(frame: Frame, color: int, point: int, after: SearchReport, success: Success) -> SolutionMove:
+    """Return a first move that lies elsewhere, given the search of the problem with the other side to move.
+
+    Raises IllegalMoveError.
+    """
+    frame.original.copy().play(point, color)
+    reply = () if after.best is None else tuple(frame.outside(each) for each in after.best.pv[: LINE - 1])
+    return SolutionMove(point, round(winrate_of(after.value_black, color), 4), (point, *reply), success)

@@ -1,0 +1,144 @@
+"""First moves that are proved to save or capture a chain, and why others fail (`search.fights`).
+
+A proof holds without a ko, and if all points of the region more than `STEPS` from the surrounded side's stones are the
+other side's.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine.go.benson import pass_alive_owners
+from gtp_engine.go.constants import EMPTY, PASS, opponent
+from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.game import Game
+from gtp_engine.people.review.problems.frames import Frame
+from gtp_engine.people.review.problems.solution import LINE, SolutionMove, Success, first_move
+from gtp_engine.search.fights import FightReader, Proof
+from gtp_engine.search.limits import CancelToken
+
+NODES: Final = 100_000
+"""Positions of the longest search for a proof, about a second."""
+
+STEPS: Final = 2
+"""Steps across empty points from a surrounded stone to where moves may matter in a proof."""
+
+_SHORT: Final = 8
+"""Part of `NODES` of the searches that come first, and of those about other first moves."""
+
+_CHAINS: Final = 4
+"""Chains of a side that may be at stake: the largest."""
+
+
+@dataclass(frozen=True)
+class Fight:
+    """A chain of `board` that `color` saves or captures without a ko, but only by moving first: `proof` shows how."""
+
+    board: Game
+    points: frozenset[int]
+    """Empty points of the region where moves may matter."""
+    stone: int
+    color: int
+    nodes: int
+    proof: Proof | None = None
+
+    def prove(self, board: Game, first: int, nodes: int, *, reverse: bool = False, retakes: bool = False) -> Proof:
+        """Return the search for a proof that `color` reaches its aim, or not with `reverse`, if `first` moves first."""
+        reader = FightReader(board.board, suicide=board.rules.suicide, nodes=nodes)
+        saves = board.color_at(self.stone) == self.color
+        return (reader.survives if saves != reverse else reader.captures)(self.stone, first, retakes=retakes)
+
+    def compared(self, point: int) -> tuple[float, tuple[int, ...]] | None:
+        """Return whether a first move succeeds as a winrate of 1 or 0, with its line; None if neither is proved."""
+        board, opposite = self.board.copy(), opponent(self.color)
+        board.play(point, self.color)
+        for reverse in (True, False):
+            proof = self.prove(board, opposite, max(1, self.nodes // _SHORT), reverse=reverse)
+            if proof.is_proved:
+                return 0.0 if reverse else 1.0, (point, *proof.line)
+        return None
+
+
+def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cancel: CancelToken | None) -> Fight | None:
+    """Return the chain that is proved to be at stake in a frame, None if none is.
+
+    It is the surrounded side's, and counts only if nothing is at stake about each larger one: the problem may be that.
+    """
+    closed = _closed(frame, region, frame.surrounded) if frame.surrounded != EMPTY else None
+    if closed is None:
+        return None
+    board, points, stones = closed
+    for limit in (max(1, nodes // _SHORT), nodes):
+        for fight in (Fight(board, points, stone, color, nodes) for stone in stones):
+            if cancel is not None and cancel.is_cancelled:
+                return None
+            proof = fight.prove(board, color, limit)
+            if proof.is_proved:
+                if proof.line[0] != PASS and not fight.prove(board, opponent(color), limit).is_proved:
+                    return replace(fight, proof=proof) if proof.line[0] in points else None
+            elif not proof.is_exhausted or not fight.prove(board, color, limit, retakes=True).is_exhausted:
+                break
+    return None
+
+
+def _closed(frame: Frame, region: frozenset[int], side: int) -> tuple[Game, frozenset[int], list[int]] | None:
+    """Return a frame with its far points filled, its points where moves may matter, and chains of `side` at stake.
+
+    Filled are areas of the region that lie more than `STEPS` from all stones of `side` and touch stones of the other
+    side.  None if stones would have no liberty then.
+    """
+    board = frame.board
+    color, other = board.board.color, opponent(side)
+    alive = pass_alive_owners(board.board, suicide=board.rules.suicide)
+    stones = {point for point in frame.beside(region) if color[point] == side and alive[point] == EMPTY}
+    near: set[int] = {point for stone in stones for point in board.liberties(stone)}
+    for _step in range(STEPS - 1):
+        near |= {point for point in frame.beside(near) & region if color[point] == EMPTY}
+    filled, left = set[int](), {point for point in region - near if color[point] == EMPTY}
+    while left:
+        area, around = {left.pop()}, set[int]()
+        while more := (around := frame.beside(area)) & left:
+            area |= more
+            left -= more
+        if any(color[point] == other for point in around):
+            filled |= area
+    if filled:
+        stood = [(each, point) for point, each in board.stones.items()]
+        board = Game(board.width, board.height, board.rules, board.komi)
+        try:
+            board.set_up([*stood, *((other, point) for point in filled)], side)
+        except IllegalMoveError:
+            return None
+    free = frozenset(point for point in region - filled if color[point] == EMPTY)
+    chains: dict[int, int] = {min(board.chain(point)): len(board.chain(point)) for point in stones}
+    return board, free, sorted(chains, key=lambda stone: (-chains[stone], stone))[:_CHAINS]
+
+
+def proved_moves(
+    fight: Fight, frame: Frame, region: frozenset[int], asked: int | None, others: int
+) -> tuple[SolutionMove, ...]:
+    """Return what is proved of the best first move, of `asked` and of up to `others` more; none if not of `asked`."""
+    assert fight.proof is not None
+    best, found = fight.proof.line[0], list[SolutionMove]()
+    if asked is not None and asked not in (PASS, *region):
+        frame.original.copy().play(asked, fight.color)
+    (x, y), width = point_to_xy(best, width=fight.board.width), fight.board.width
+    places = ((point, *point_to_xy(point, width=width)) for point in sorted(fight.points - {best}))
+    nearest = [point for point, *_at in sorted(places, key=lambda each: abs(each[1] - x) + abs(each[2] - y))]
+    wanted = [point for point in nearest if frame.outside(point) == asked]
+    if asked is not None and asked != frame.outside(best) and not wanted:
+        refuted = fight.prove(fight.board, opponent(fight.color), fight.nodes, reverse=True)
+        if not refuted.is_proved:
+            return ()
+        line = tuple(map(frame.outside, refuted.line))
+        found.append(SolutionMove(asked, 0.0, (asked, *line[: LINE - 1]), is_proved=True))
+    legal = [point for point in (*wanted, *nearest) if fight.board.is_legal(point, fight.color)]
+    for point in dict.fromkeys(legal[: len(wanted) + others]):
+        compared = fight.compared(point)
+        if compared is not None:
+            move = first_move(frame, fight.color, compared[1], compared[0], Success.SURE)
+            found.append(replace(move, is_proved=True))
+        elif point in wanted:
+            return ()
+    answer = replace(first_move(frame, fight.color, fight.proof.line, 1.0, Success.SURE), is_proved=True)
+    return (answer, *sorted(found, key=lambda move: -move.winrate))

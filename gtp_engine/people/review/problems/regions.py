@@ -1,0 +1,42 @@
+"""Regions of a board, where the first move of a problem may be."""
+
+from typing import Final
+
+from gtp_engine.base.errors import InvalidVertexError, problem, shown
+from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.game import Game
+
+_MARGIN: Final = 1
+_NEAR: Final = 3
+"""Lines around the stones of a problem that belong to it, and how near an edge is that does too."""
+
+
+def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
+    """Return the points of a region: vertices and rectangles such as "A1:F5", with commas between.
+
+    Raises InvalidVertexError.
+    """
+    points: set[int] = set()
+    for part in text.split(","):
+        try:
+            corners = [parse_vertex(corner, width=width, height=height) for corner in part.split(":")]
+        except InvalidVertexError as error:
+            raise InvalidVertexError(f"region {shown(text)}: {error}; rectangles are given as in A1:F5") from None
+        if len(corners) > 2 or PASS in corners:
+            raise InvalidVertexError(problem(f"region {shown(text)}", expected="vertices and rectangles, as in A1:F5"))
+        (x1, y1), (x2, y2) = point_to_xy(corners[0], width=width), point_to_xy(corners[-1], width=width)
+        for y in range(min(y1, y2), max(y1, y2) + 1):
+            points.update(xy_to_point(x, y, width=width) for x in range(min(x1, x2), max(x1, x2) + 1))
+    return frozenset(points)
+
+
+def region_of(game: Game) -> frozenset[int]:
+    """Return where a problem may be: the rectangle around all stones with a line more, up to edges that are near."""
+    stones = [point for point in board_points(game.width, game.height) if game.color_at(point) != EMPTY]
+    places = [point_to_xy(point, width=game.width) for point in stones] or [(0, 0)]
+    sides = []
+    for values, length in zip(zip(*places, strict=True), (game.width, game.height), strict=True):
+        low, high = min(values) - _MARGIN, max(values) + _MARGIN
+        sides.append(range(0 if low < _NEAR else low, length if high >= length - _NEAR else high + 1))
+    return frozenset(xy_to_point(x, y, width=game.width) for x in sides[0] for y in sides[1])
