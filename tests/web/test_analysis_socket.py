@@ -178,7 +178,8 @@ async def test_a_message_comes_in_some_frames_but_not_in_thousands() -> None:
         writer.write(most * 2)
         for _ in range(2):
             assert b"error" in await reader.readuntil(b"}")
-        writer.write(first + middle * client_socket.MOST_FRAGMENTS)
+        pong = b"\x8a\x80\0\0\0\0"
+        writer.write(first + (middle + pong) * client_socket.MOST_FRAGMENTS)
         assert await reader.read() == b"\x88\x02\x03\xea", "a protocol error"
 
 

@@ -64,6 +64,9 @@ GONE_CHECK: Final = 0.2
 MOST_FRAGMENTS: Final = 64
 """Frames of a message: a browser sends a megabyte in 8 or 16, and a message of many takes as long as so many ones."""
 
+_CONTROL: Final = 8
+"""The first code of frames that may stand between those of a message, such as pings (RFC 6455, 5.5)."""
+
 _LONGEST_HEAD: Final = 14
 _MASK: Final = bytes(4)
 """Bytes of the head of a frame at most, the mask at its end."""
@@ -305,7 +308,8 @@ class _SoundFrames:
             if len(head) < size:
                 self._head = head
                 return ""
-            self._fragments = 0 if head[0] & 0x80 else self._fragments + 1
+            if head[0] & 0x0F < _CONTROL:
+                self._fragments = 0 if head[0] & 0x80 else self._fragments + 1
             if self._fragments >= MOST_FRAGMENTS:
                 return f"a message has {MOST_FRAGMENTS} frames at most"
             length = int.from_bytes(head[2 : 2 + more], "big") if more else bits
