@@ -110,6 +110,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "number as option": (lambda: Config().with_values({3: 4}), ConfigError, "option 3: expected a name such"),  # type: ignore[dict-item]
     "file as config": (lambda: Engine("t.toml"), ArgumentError, "config 't.toml': expected a Config"),  # type: ignore[arg-type]
     "file as network": (lambda: Engine(evaluator="x"), ArgumentError, "evaluator 'x': expected an Evaluator"),  # type: ignore[arg-type]
+    "one game": (lambda: Engine(CONFIG).evaluate(Game(5)), ArgumentError, "games <Game 5x5.*expected a list of Games"),  # type: ignore[arg-type]
     "path as record": (lambda: GameTree(Path("x")), ArgumentError, "expected bytes or text; read the file"),  # type: ignore[arg-type]
     "number as record": (lambda: Game.from_sgf(3), ArgumentError, "record 3: expected bytes or text"),  # type: ignore[arg-type]
     "property": (lambda: GameTree().root.set("c", "a"), SgfError, "property 'c': expected a name of capital letters"),

@@ -448,6 +448,8 @@ class Engine:
         network, ModelError for a board that it does not play, ArgumentError for what is no Game.
         """
         self._background.end()
+        if not isinstance(games, Iterable):
+            raise ArgumentError(problem(f"Engine.evaluate: games {shown(games)}", expected="a list of Games"))
         games = list(games)
         for game in games:
             if not isinstance(game, Game):
