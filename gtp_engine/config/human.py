@@ -14,7 +14,7 @@ options have.
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from gtp_engine.base.errors import ConfigError, problem, shown
 from gtp_engine.config.option import Section, option
@@ -38,7 +38,8 @@ _KIND_UNIT: Final = 10**8
 _BLACK_UNIT: Final = 10**4
 
 
-class HumanProfile(NamedTuple):
+@dataclass(frozen=True)
+class HumanProfile:
     """The players to imitate; ranks count from 1, for 9d, to 29, for 20k."""
 
     kind: str = ""
@@ -48,7 +49,7 @@ class HumanProfile(NamedTuple):
     year: int = 0
     """Of professionals; else 0."""
 
-    @property
+    @cached_property
     def code(self) -> int:
         """The profile as a number, 0 for none; different for different profiles."""
         return KINDS.index(self.kind) * _KIND_UNIT + self.black_rank * _BLACK_UNIT + (self.year or self.white_rank)

@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import counted
 from gtp_engine.config import Config, PlayConfig
 from gtp_engine.engine.book.book import BookPlay
 from gtp_engine.engine.decision import Decision
@@ -301,7 +300,7 @@ def describe(task: MoveTask, choice: Choice) -> str:
     rate = report.playouts / max(report.seconds, 1e-6)
     return (
         f"{'resign' if choice.resign else game.vertex(choice.point)}: winrate {100 * report.winrate:.1f}%, {lead}"
-        f"{counted(report.visits, 'visit')}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
+        f"visits {report.visits}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
         f"pv {' '.join(map(game.vertex, line)) or 'none'}"
     )
 

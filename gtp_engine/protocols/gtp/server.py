@@ -161,7 +161,7 @@ def _argument_range(usage: str) -> tuple[int, int | None]:
 class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
-    `finished` becomes true with `quit`; `explanation` is a line about the last move that the engine chose,
+    `finished` becomes true with `quit`; `explanation` returns a line about the last move that the engine chose,
     `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of
     the running command (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to
     every engine method that searches.  `after_reply` is what a handler has left for when its reply has been sent: a
@@ -190,7 +190,7 @@ class GtpServer:
         self.commands = enabled_commands(config.gtp)
         self.log = log
         self.finished = False
-        self.explanation = ""
+        self.explanation: Callable[[], str] = str
         self.last_choice: Choice | None = None
         self.advise: Final = advise
         self.watching = "" if advise is None else TERMINAL

@@ -105,7 +105,7 @@ def gg_undo(server: GtpServer, args: Args) -> str:
 @command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)
 def gomill_explain_last_move(server: GtpServer, args: Args) -> str:
     """Return one line about the engine's last move; nothing before its first."""
-    return server.explanation
+    return server.explanation()
 
 
 def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False) -> str:
@@ -194,9 +194,9 @@ def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
 
 
 def record_choice(server: GtpServer, choice: "Choice") -> str:
-    """Store a choice, and an explanation of it for gomill-explain_last_move; return its move as text."""
+    """Store a choice, and how gomill-explain_last_move explains it; return its move as text."""
     server.last_choice = choice
-    server.explanation = explain(server.engine.game, choice)
+    server.explanation = partial(explain, server.engine.game, choice)
     return show_move(server.engine.game, choice)
 
 
