@@ -1,12 +1,12 @@
 """Ends of games: when to pass, which stones are dead, who has won, under all rule sets and in seki."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from board_helpers import game_from, parse_diagram
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
+from puct_support import game_from
 
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.config import Config
@@ -15,9 +15,9 @@ from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Confirm, Ending
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
-from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS
+from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
-from gtp_engine.go.coords import Move, board_points, parse_vertex, xy_to_point
+from gtp_engine.go.coords import Move, board_points, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
@@ -31,6 +31,44 @@ def make(rules: str, komi: float, **values: str) -> Engine:
 def same_for_both(report: SearchReport) -> Confirm:
     """Return searches that find for either side what the first one has found."""
     return lambda color: replace(report, to_play=color)
+
+
+def report_of(
+    game: Game,
+    moves: Mapping[str, int],
+    value_black: float,
+    ownership_black: Ownership,
+    *,
+    to_play: int = WHITE,
+    visits: int = 50,
+) -> SearchReport:
+    """Return the report of a search that found these moves with their visits, the best first, all of one value."""
+    found = [MoveReport(game.point(vertex), count, value_black, value_black) for vertex, count in moves.items()]
+    return SearchReport(
+        to_play=to_play, visits=visits, playouts=visits, seconds=0.1, value_black=value_black, moves=tuple(found),
+        ownership_samples=visits, ownership_black=ownership_black,
+    )  # fmt: skip
+
+
+def by_column(game: Game, owner: Callable[[int], float]) -> Ownership:
+    """Return an ownership that is the same in all rows."""
+    ownership = np.zeros(game.board.color.size)
+    for number, point in enumerate(board_points(game.width, game.height)):
+        ownership[point] = owner(number % game.width)
+    return ownership
+
+
+def chosen_by(
+    game: Game,
+    report: SearchReport,
+    thresholds: Thresholds = NETWORK_THRESHOLDS,
+    *,
+    confirm: Confirm | None = None,
+    again: Confirm = lambda color: None,
+) -> str:
+    """Return the vertex of the move that is chosen after a search, which finds the same for either side."""
+    ending = Ending(game, report, thresholds, confirm or same_for_both(report), again)
+    return game.vertex(Decision(ending).move())
 
 
 @pytest.mark.parametrize(("komi", "color", "points", "is_certain"), [
@@ -145,25 +183,12 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
     rules: str, has_passed: bool, owned: float, is_over: bool
 ) -> None:
     """Black used to play in its own territory, and lost games that it had won by a point."""
-    diagram = parse_diagram(TWO_WALLS)
-    game = Game(9, 9, PRESETS[rules], 0.5)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE if has_passed else BLACK)
+    game = game_from(TWO_WALLS, WHITE if has_passed else BLACK, rules)
     if has_passed:
         game.play(PASS)
-    ownership = np.zeros(game.board.color.size)
-    for column in range(9):
-        for row in range(9):
-            ownership[xy_to_point(column, row, width=9)] = owned if column < 5 else -owned
-    moves = [
-        MoveReport(point, visits=visits, value_black=0.98, expected_black=0.98)
-        for point, visits in ((PASS, 60), (parse_vertex("B7", width=9, height=9), 40))
-    ]
-    report = SearchReport(
-        to_play=BLACK, visits=100, playouts=100, seconds=0.1, value_black=0.98, moves=tuple(moves),
-        ownership_samples=100, ownership_black=ownership,
-    )  # fmt: skip
-    chosen = Decision(Ending(game, report, ROLLOUT_THRESHOLDS, same_for_both(report))).move()
-    assert chosen == (PASS if is_over else moves[1].point)
+    ownership = by_column(game, lambda column: owned if column < 5 else -owned)
+    report = report_of(game, {"pass": 60, "B7": 40}, 0.98, ownership, to_play=BLACK, visits=100)
+    assert chosen_by(game, report, ROLLOUT_THRESHOLDS) == ("pass" if is_over else "B7")
 
 
 @pytest.mark.parametrize(("rules", "balance", "answer"), [
@@ -174,22 +199,12 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
 ])  # fmt: skip
 def test_no_pass_while_dead_stones_are_left_that_count(rules: str, balance: float, answer: str) -> None:
     """An opponent who passed won: moves that change nothing seemed best, a pass second, and the captures came after."""
-    diagram = parse_diagram(DEAD_STONE)
-    game = Game(7, 7, PRESETS[rules], 0.0)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], BLACK)
+    game = game_from(DEAD_STONE, BLACK, rules, 0.0)
     game.komi = game.score().margin_black - balance
     ownership = np.where(game.board.color == BLACK, 0.95, -0.95)
-    ownership[[parse_vertex(vertex, width=7, height=7) for vertex in ("A7", "A6", "B7", "B4", "A2")]] = 0.95
-    moves = [
-        MoveReport(parse_vertex(vertex, width=7, height=7), visits=visits, value_black=-0.2, expected_black=-0.2)
-        for vertex, visits in (("B4", 9), ("pass", 7), ("A6", 4))
-    ]
-    report = SearchReport(
-        to_play=BLACK, visits=20, playouts=20, seconds=0.1, value_black=-0.2, moves=tuple(moves),
-        ownership_samples=20, ownership_black=ownership,
-    )  # fmt: skip
-    chosen = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report))).move()
-    assert game.vertex(chosen) == answer
+    ownership[[game.point(vertex) for vertex in ("A7", "A6", "B7", "B4", "A2")]] = 0.95
+    report = report_of(game, {"B4": 9, "pass": 7, "A6": 4}, -0.2, ownership, to_play=BLACK, visits=20)
+    assert chosen_by(game, report) == answer
 
 
 def test_asking_twice_gives_a_move_twice() -> None:
@@ -253,18 +268,16 @@ def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
     rules: str, loss: float, filled: str
 ) -> None:
     """The move drawn by a temperature comes first in a report, and was taken for the best one."""
-    diagram = parse_diagram(NEUTRAL)
-    game = Game(4, 4, PRESETS[rules], 0.5)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    game = game_from(NEUTRAL, WHITE, rules)
     drawn, best = (
-        MoveReport(parse_vertex(vertex, width=4, height=4), visits, value, value, selection_weight=visits)
+        MoveReport(game.point(vertex), visits, value, value, selection_weight=visits)
         for vertex, visits, value in (("C1", 10, loss - 0.9), ("D1", 90, -0.9))
     )
     status = estimate_status(game, np.zeros(game.board.color.size))
     assert {drawn.point, best.point} <= set(status.neutral)
-    report = report_of_white(game, [], value_black=0.0, ownership_black=status.ownership_black)
+    report = report_of(game, {}, 0.0, status.ownership_black)
     decision = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report)), fill_dame=True)
-    assert decision.neutral_point([drawn, best], status) == parse_vertex(filled, width=4, height=4)
+    assert decision.neutral_point([drawn, best], status) == game.point(filled)
 
 
 PASSED_TOO_EARLY = (
@@ -308,22 +321,12 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
     moves: int, komi: float, doubtful_columns: int, is_over: bool
 ) -> None:
     """White threw stones into Black's living corner for ever in a game against GNU Go, under rules without superko."""
-    diagram = parse_diagram(THREATENED)
-    game = Game(9, 7, PRESETS["chinese"], komi)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    game = game_from(THREATENED, WHITE, "chinese", komi)
     for vertex in CIRCLE[:moves]:
         game.play(vertex)
-    ownership = np.zeros(game.board.color.size)
-    for column in range(doubtful_columns, 9):
-        for row in range(7):
-            ownership[xy_to_point(column, row, width=9)] = -0.9
-    best = MoveReport(parse_vertex("J1", width=9, height=7), visits=50, value_black=-0.98, expected_black=-0.98)
-    report = SearchReport(
-        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=-0.98, moves=(best,),
-        ownership_samples=50, ownership_black=ownership,
-    )  # fmt: skip
-    chosen = Decision(Ending(game, report, ROLLOUT_THRESHOLDS, same_for_both(report))).move()
-    assert chosen == (PASS if is_over else best.point)
+    ownership = by_column(game, lambda column: -0.9 if column >= doubtful_columns else 0.0)
+    report = report_of(game, {"J1": 50}, -0.98, ownership)
+    assert chosen_by(game, report, ROLLOUT_THRESHOLDS) == ("pass" if is_over else "J1")
 
 
 @pytest.mark.parametrize(("rules", "moves", "expected"), [
@@ -334,32 +337,10 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
 def test_only_a_neutral_point_is_played_instead_of_a_pass_that_is_the_best_move(
     rules: str, moves: list[str], expected: str
 ) -> None:
-    diagram = parse_diagram(NEUTRAL)
-    game = Game(4, 4, PRESETS[rules], 0.5)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], WHITE)
+    game = game_from(NEUTRAL, WHITE, rules)
     ownership = np.select([game.board.color == BLACK, game.board.color == WHITE], [0.95, -0.95], 0.0)
-    ownership[[parse_vertex(vertex, width=4, height=4) for vertex in ("D4", "D3")]] = -0.95
-    report = report_of_white(game, moves, value_black=0.98, ownership_black=ownership)
-    assert game.vertex(Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report))).move()) == expected
-
-
-def report_of_white(
-    game: Game, moves: Sequence[str], *, value_black: float, ownership_black: Ownership
-) -> SearchReport:
-    """Return the report of a search with White to play that found these moves, the best first."""
-    found = [
-        MoveReport(
-            parse_vertex(vertex, width=game.width, height=game.height),
-            visits=50,
-            value_black=value_black,
-            expected_black=value_black,
-        )
-        for vertex in moves
-    ]
-    return SearchReport(
-        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=value_black, moves=tuple(found),
-        ownership_samples=50, ownership_black=ownership_black,
-    )  # fmt: skip
+    ownership[[game.point("D4"), game.point("D3")]] = -0.95
+    assert chosen_by(game, report_of(game, dict.fromkeys(moves, 50), 0.98, ownership)) == expected
 
 
 LAST_NEUTRAL = """
@@ -374,19 +355,19 @@ LAST_NEUTRAL = """
 def found_at_the_end(game: Game, color: int, winrates: Sequence[float], owner_of_c1: float) -> SearchReport:
     """Return a search by which everything is decided, with these winrates of `color` by E4 and by a pass."""
     values = [(2 * winrate - 1) * (1 if color == BLACK else -1) for winrate in winrates]
-    points = (parse_vertex("E4", width=5, height=4), PASS)
     moves = tuple(
-        MoveReport(point, visits, value, value, selection_weight=visits)
-        for point, visits, value in zip(points, (900, 100), values, strict=True)
+        MoveReport(game.point(vertex), visits, value, value, selection_weight=visits)
+        for vertex, visits, value in zip(("E4", "pass"), (900, 100), values, strict=True)
     )
-    ownership = np.zeros(game.board.color.size)
-    for number, point in enumerate(board_points(5, 4)):
-        ownership[point] = 1.0 if number % 5 < 2 or game.board.color[point] == BLACK else -1.0
-    ownership[parse_vertex("C1", width=5, height=4)] = owner_of_c1
-    return SearchReport(
-        to_play=color, visits=1000, playouts=1000, seconds=0.1, value_black=values[0], moves=moves,
-        ownership_samples=1000, ownership_black=ownership,
-    )  # fmt: skip
+    ownership = by_column(game, lambda column: 1.0 if column < 2 else -1.0)
+    ownership[game.board.color == BLACK] = 1.0
+    ownership[game.point("C1")] = owner_of_c1
+    return replace(report_of(game, {}, values[0], ownership, to_play=color, visits=1000), moves=moves)
+
+
+def passing_first(report: SearchReport, visits: int) -> SearchReport:
+    """Return the same search after fewer visits, by which the pass is the best move."""
+    return replace(report, visits=visits, moves=tuple(reversed(report.moves)))
 
 
 @pytest.mark.parametrize(("rules", "komi", "white_first", "black_first", "chosen"), [
@@ -401,15 +382,13 @@ def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_mo
     rules: str, komi: float, white_first: tuple[float, float], black_first: tuple[float, float], chosen: str
 ) -> None:
     """The searches for both sides agreed on dead stones and neutral points, but not on the winner."""
-    game = Game(5, 4, PRESETS[rules], komi)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    game = game_from(LAST_NEUTRAL, WHITE, rules, komi)
     owners = {WHITE: -1.0, BLACK: 1.0} if rules == "chinese" else {WHITE: 0.0, BLACK: 0.0}
     reports = {
         WHITE: found_at_the_end(game, WHITE, white_first, owners[WHITE]),
         BLACK: found_at_the_end(game, BLACK, black_first, owners[BLACK]),
     }
-    decision = Decision(Ending(game, reports[WHITE], NETWORK_THRESHOLDS, reports.__getitem__))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, reports[WHITE], confirm=reports.__getitem__) == chosen
 
 
 @pytest.mark.parametrize(("rules", "komi", "again", "chosen"), [
@@ -423,14 +402,11 @@ def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
     rules: str, komi: float, again: tuple[float, float] | None, chosen: str
 ) -> None:
     """Sixteen visits did not find the move on which the game depended."""
-    game = Game(5, 4, PRESETS[rules], komi)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
-    first = replace(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), visits=16)
+    game = game_from(LAST_NEUTRAL, WHITE, rules, komi)
+    first = passing_first(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), 16)
     assert estimate_status(game, first.ownership_black).neutral
-    first = replace(first, moves=tuple(reversed(first.moves)))
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 
 def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float) -> SearchReport:
@@ -458,8 +434,7 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
     chosen: str,
 ) -> None:
     """Won and lost games ended with passes that lost one to six points, on 7x7."""
-    game = Game(5, 4, PRESETS[rules], 7.0)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    game = game_from(LAST_NEUTRAL, WHITE, rules, 7.0)
     report = found_at_the_end(game, WHITE, (0.99, 0.99), -1.0)
     none = np.zeros(game.board.color.size, dtype=np.float32)
     raw = RawEvaluation(0.99, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, policy=none, ownership_black=none)
@@ -470,12 +445,12 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
     }
     again: dict[int, SearchReport | None] = {WHITE: None, BLACK: None}
     if longer is not None and passed_longer is not None:
-        again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)}
-        by_move = again[WHITE]
-        assert by_move is not None
-        again[WHITE] = replace(by_move, moves=tuple(reversed(by_move.moves)))
-    decision = Decision(Ending(game, confirmed[WHITE], NETWORK_THRESHOLDS, confirmed.__getitem__, again.__getitem__))
-    assert game.vertex(decision.move()) == chosen
+        by_move = with_leads(report, *longer)
+        again = {
+            WHITE: replace(by_move, moves=tuple(reversed(by_move.moves))),
+            BLACK: replace(report, lead_black=-passed_longer),
+        }
+    assert chosen_by(game, confirmed[WHITE], confirm=confirmed.__getitem__, again=again.__getitem__) == chosen
 
 
 ATTACKED = """
@@ -500,15 +475,12 @@ def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_
     rules: str, diagram: str, komi: float, winrate: float, again: tuple[float, float], chosen: str
 ) -> None:
     """On 9x9 eight visits passed in a game drawn at integer komi, which an atari at a neutral point wins."""
-    game = Game(5, 4, PRESETS[rules], komi)
-    game.set_up([Move(color, point) for point, color in parse_diagram(diagram).stones.items()], WHITE)
-    first = replace(found_at_the_end(game, WHITE, (winrate, winrate), -1.0), visits=8)
+    game = game_from(diagram, WHITE, rules, komi)
+    first = passing_first(found_at_the_end(game, WHITE, (winrate, winrate), -1.0), 8)
     if diagram is LAST_NEUTRAL:
-        first.ownership_black[parse_vertex("C1", width=5, height=4)] = 0.0
-    first = replace(first, moves=tuple(reversed(first.moves)))
+        first.ownership_black[game.point("C1")] = 0.0
     longer = found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 
 @pytest.mark.parametrize(("komi", "winrate", "by_pass", "tried", "again", "chosen"), [
@@ -524,17 +496,15 @@ def test_a_pass_is_searched_once_more_if_nothing_else_was_tried_though_the_netwo
     komi: float, winrate: float, by_pass: float, tried: int, again: tuple[float, float], chosen: str
 ) -> None:
     """On 7x7 eight visits looked at nothing but a pass, and drew a game that a move wins by 13 points."""
-    game = Game(5, 4, PRESETS["japanese"], komi)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
+    game = game_from(LAST_NEUTRAL, WHITE, "japanese", komi)
     longer = found_at_the_end(game, WHITE, again, 0.0)
     policy = np.zeros(game.board.color.size, dtype=np.float32)
     policy[PASS] = by_pass
     raw = RawEvaluation(0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, policy=policy, ownership_black=policy)
-    first = replace(found_at_the_end(game, WHITE, (winrate, winrate), 0.0), visits=8, raw=raw)
-    first = replace(first, moves=tuple(reversed(first.moves))[:tried])
+    first = passing_first(found_at_the_end(game, WHITE, (winrate, winrate), 0.0), 8)
+    first = replace(first, raw=raw, moves=first.moves[:tried])
     assert first.best_point == PASS and estimate_status(game, first.ownership_black).is_decided
-    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 
 TWO_KOS = """
@@ -559,18 +529,10 @@ FOUGHT = ("pass", "B2", "C6", "pass", "C2", "B6", "pass")
     ("japanese", 1, "B2", "B2"),  # Black has not passed here before
 ])  # fmt: skip
 def test_two_kos_are_not_fought_for_ever_with_passes_between(rules: str, first: int, vertex: str, chosen: str) -> None:
-    game = Game(4, 7, PRESETS[rules], 0.5)
-    game.set_up([Move(color, point) for point, color in parse_diagram(TWO_KOS).stones.items()], BLACK)
+    game = game_from(TWO_KOS, BLACK, rules)
     for number, played in enumerate(FOUGHT):
         game.play("A4" if number < first else played, tolerant=True)
-    point = parse_vertex(vertex, width=4, height=7)
-    best = MoveReport(point, visits=50, value_black=0.0, expected_black=0.0)
-    report = SearchReport(
-        to_play=WHITE, visits=50, playouts=50, seconds=0.1, value_black=0.0, moves=(best,),
-        ownership_samples=50, ownership_black=np.zeros(game.board.color.size),
-    )  # fmt: skip
-    decision = Decision(Ending(game, report, NETWORK_THRESHOLDS, same_for_both(report)))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, report_of(game, {vertex: 50}, 0.0, np.zeros(game.board.color.size))) == chosen
 
 
 @pytest.mark.parametrize(("again", "chosen"), [((0.9, 0.5), "E4"), ((0.52, 0.5), "pass"), (None, "pass")])
@@ -578,15 +540,13 @@ def test_a_pass_is_searched_once_more_if_a_move_with_fewer_visits_seems_better(
     again: tuple[float, float] | None, chosen: str
 ) -> None:
     """On 9x9 four visits passed, two of them at a winrate of 0.16, and lost 23 points: one visit at H1 gave 0.73."""
-    game = Game(5, 4, PRESETS["japanese"], -2.0)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LAST_NEUTRAL).stones.items()], WHITE)
-    first = replace(found_at_the_end(game, WHITE, (0.73, 0.5), -1.0), visits=4)
-    better, passing = first.moves
+    game = game_from(LAST_NEUTRAL, WHITE, "japanese", -2.0)
+    first = passing_first(found_at_the_end(game, WHITE, (0.73, 0.5), -1.0), 4)
+    passing, better = first.moves
     first = replace(first, moves=(replace(passing, selection_weight=2.0), replace(better, selection_weight=1.0)))
     assert first.best_point == PASS
     longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    decision = Decision(Ending(game, first, NETWORK_THRESHOLDS, same_for_both(first), look_again=lambda color: longer))
-    assert game.vertex(decision.move()) == chosen
+    assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 
 HIDDEN_RACE = """
