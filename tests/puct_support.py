@@ -159,6 +159,11 @@ class Searching:
             check_tree(self.searcher)
 
 
+def visits_of(report: SearchReport) -> list[tuple[int, int]]:
+    """Return the moves of a search and their visits, the best first."""
+    return [(move.point, move.visits) for move in report.moves]
+
+
 def moves_at(searcher: Searcher, depth: int) -> set[int]:
     """Return the moves that playouts took from nodes at this depth of a search's tree, with or without a network."""
     assert isinstance(searcher, PuctSearch | RolloutSearch) and searcher._tree is not None
@@ -172,6 +177,12 @@ def moves_at(searcher: Searcher, depth: int) -> set[int]:
             nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
             moves = {int(store.tree.move[child]) for child in nodes}
     return moves
+
+
+def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
+    """Return the tree after a search."""
+    searcher.run(game, Limits(visits))
+    return store_of(searcher)
 
 
 def store_of(searcher: PuctSearch) -> TreeStore:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from board_helpers import parse_diagram
 from fake_evaluators import FakeEvaluator
-from puct_support import AreaEvaluator, game_from, moves_at, search
+from puct_support import AreaEvaluator, game_from, moves_at, search, visits_of
 from superko_games import game_with_superko
 
 from gtp_engine.base.errors import ModelError
@@ -34,10 +34,6 @@ def searcher(request: pytest.FixtureRequest) -> Iterator[Searcher]:
     is_network = request.param == "puct"
     with closing(PuctSearch(config, FakeEvaluator()) if is_network else RolloutSearch(config.search)) as searcher:
         yield searcher
-
-
-def visits_of(report: SearchReport) -> list[tuple[int, int]]:
-    return [(move.point, move.visits) for move in report.moves]
 
 
 def test_clear_makes_the_next_search_the_first_one(searcher: Searcher) -> None:

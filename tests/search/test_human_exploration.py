@@ -216,41 +216,33 @@ def human_priors(searcher: PuctSearch, node: int) -> dict[int, float]:
 POINTS = np.array([50, 60, PASS])
 WEIGHTS = np.array([60.0, 30.0, 10.0])
 UTILITIES = np.array([0.5, 0.3, 0.1])
-HUMAN = np.array([0.2, 0.6, 0.2])
+HUMAN = [0.2, 0.6, 0.2]
+BEST_OF_PEOPLE = {"human_move_share": 1.0, "human_pikl_lambda": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("human", "settings", "expected"),
+    [
+        (HUMAN, {"human_move_share": 0.0}, WEIGHTS),
+        (HUMAN, {"human_move_share": 0.5}, [40.0, 45.0, 15.0]),
+        # Worse moves are less likely: 0.2 · 1, 0.6 · e⁻² and 0.2 · e⁻⁴, as shares of their sum.
+        (HUMAN, {"human_move_share": 1.0, "human_pikl_lambda": 0.1}, [70.2089, 28.5052, 1.2859]),
+        (HUMAN, BEST_OF_PEOPLE, [100.0, 0.0, 0.0]),
+        ([0.0, 0.7, 0.3], BEST_OF_PEOPLE, [0.0, 100.0, 0.0]),
+        # The pass keeps a tenth; the other moves share the rest as 1 to 3.
+        (HUMAN, {"human_move_share": 1.0, "human_ignore_pass": True}, [22.5, 67.5, 10.0]),
+        ([0.0, 0.0, 0.0], {"human_move_share": 1.0}, WEIGHTS),
+    ],
+)
+def test_moves_are_weighed_by_people_and_their_utility(
+    human: list[float], settings: dict[str, float], expected: list[float]
+) -> None:
+    found = human_weights(WEIGHTS, UTILITIES, np.array(human), POINTS, HumanConfig(**settings))
+    assert found == pytest.approx(expected, abs=1e-3)
 
 
 def weights(human: np.ndarray = HUMAN, **settings: float) -> list[float]:
     return human_weights(WEIGHTS, UTILITIES, human, POINTS, HumanConfig(**settings)).tolist()
-
-
-def test_without_a_share_the_search_decides() -> None:
-    assert weights(human_move_share=0.0) == WEIGHTS.tolist()
-
-
-def test_half_the_policy_of_people() -> None:
-    assert weights(human_move_share=0.5) == pytest.approx([40.0, 45.0, 15.0])
-
-
-def test_worse_moves_are_less_likely() -> None:
-    """0.2 · 1, 0.6 · e⁻² and 0.2 · e⁻⁴, as shares of their sum."""
-    shares = np.array([0.2, 0.6 * np.exp(-2), 0.2 * np.exp(-4)])
-    expected = 100 * shares / shares.sum()
-    assert weights(human_move_share=1.0, human_pikl_lambda=0.1) == pytest.approx(expected)
-
-
-def test_the_limit_of_lambda_is_the_best_move_of_people() -> None:
-    assert weights(human_move_share=1.0, human_pikl_lambda=0.0) == [100.0, 0.0, 0.0]
-    assert weights(np.array([0.0, 0.7, 0.3]), human_move_share=1.0, human_pikl_lambda=0.0) == [0.0, 100.0, 0.0]
-
-
-def test_the_search_decides_on_passing() -> None:
-    """The pass keeps a tenth; the other moves share the rest as 1 to 3."""
-    found = weights(human_move_share=1.0, human_ignore_pass=True)
-    assert found == pytest.approx([22.5, 67.5, 10.0])
-
-
-def test_no_move_of_people_leaves_the_weights() -> None:
-    assert weights(np.zeros(3), human_move_share=1.0) == WEIGHTS.tolist()
 
 
 def test_katago_weights() -> None:

@@ -82,6 +82,9 @@ def test_early_values_decay_with_the_moves_sooner_on_small_boards() -> None:
             game.play(game.legal_points()[0])
         assert values[0] == 1.0
         assert values[10] == pytest.approx(0.2 + 0.8 * 0.5 ** (10 / halflife))
+    game = Game(19)
+    game.set_handicap(points(game, "D4", "Q16", "D16", "Q4"))  # which count as moves
+    assert early_value(config(temperature_halflife=4).puct, game, early=1.0, late=0.0) == pytest.approx(0.5)
 
 
 def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
@@ -121,12 +124,6 @@ def test_few_visits_are_pruned_or_subtracted_before_a_move_is_drawn() -> None:
     assert pruned(weights, config(choice_prune=100).puct).tolist() == [128, 64, 2, 0, 0, 0]
     assert pruned(weights, config(choice_prune=0, choice_subtract=1).puct).tolist() == [127, 63, 1, 0.5, 0, 0]
     assert pruned(weights, config(choice_prune=1.5, choice_subtract=9).puct).tolist() == [126, 62, 0, 0, 0, 0]
-
-
-def test_set_up_stones_count_as_moves_for_early_values() -> None:
-    game = Game(19)
-    game.set_handicap(points(game, "D4", "Q16", "D16", "Q4"))
-    assert early_value(config(temperature_halflife=4).puct, game, early=1.0, late=0.0) == pytest.approx(0.5)
 
 
 def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
@@ -430,7 +427,9 @@ def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
             original = reported[move.symmetry_of]
             assert (move.visits, move.pv_visits) == (original.visits, original.pv_visits)
             assert move.pv[0] == move.point
-            assert sorted(move.ownership_black) == pytest.approx(sorted(original.ownership_black))
+            for field in ("ownership_black", "ownership_stdev"):
+                assert getattr(move, field)[move.point] == getattr(original, field)[original.point]
+                assert sorted(getattr(move, field)) == sorted(getattr(original, field))
             line = game.copy()
             for point in move.pv:
                 line.play(point)
@@ -607,19 +606,6 @@ def check_ownership(mean: np.ndarray | None, stdev: np.ndarray | None, parts: li
     assert stdev == pytest.approx(np.sqrt(np.maximum(0.0, squares - expected**2)), abs=1e-4)
 
 
-def test_the_ownership_of_a_mirrored_move_is_mirrored() -> None:
-    with Searching(ShapedEvaluator()) as searcher:
-        report = searcher.run(Game(5), SearchRequest(Limits(60), move_ownership=True))
-    reported = {move.point: move for move in report.moves}
-    mirrored = [move for move in report.moves if move.symmetry_of is not None]
-    assert mirrored
-    for move in mirrored:
-        original = reported[move.symmetry_of]
-        for field in ("ownership_black", "ownership_stdev"):
-            assert getattr(move, field)[move.point] == getattr(original, field)[original.point]
-            assert sorted(getattr(move, field)) == sorted(getattr(original, field))
-
-
 def test_moves_without_visits_have_the_results_of_the_position() -> None:
     """The analysis protocol warned that the search does not know their ownership; their lower bound was 0."""
     report = search(Game(5), SearchRequest(Limits(1), move_ownership=True), FakeEvaluator())
@@ -636,6 +622,7 @@ def test_no_ownership_is_reported_without_the_evaluators() -> None:
     evaluator = FakeEvaluator(has_ownership=False)
     report = search(Game(9), SearchRequest(Limits(30), move_ownership=True), evaluator)
     assert report.ownership_stdev is None
+    assert report.ownership_samples == 0 and not report.ownership_black.any()
     assert all(move.ownership_black is None and move.ownership_stdev is None for move in report.moves)
 
 

@@ -9,12 +9,11 @@ from puct_support import (
     Searching,
     ShapedEvaluator,
     check_tree,
-    game_from,
     search,
     store_of,
+    visits_of,
 )
 from signatures import PUCT_FILE, puct_signature
-from superko_games import game_with_superko
 
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -37,12 +36,6 @@ from gtp_engine.search.puct.tree import (
     new_tree,
 )
 from gtp_engine.search.puct.utility import score_utility
-from gtp_engine.search.report import SearchReport
-
-
-def visits_of(report: SearchReport) -> list[tuple[int, int]]:
-    return [(move.point, move.visits) for move in report.moves]
-
 
 # --- it repeats itself
 
@@ -261,7 +254,7 @@ def test_a_search_that_is_resumed_is_as_if_it_had_not_ended() -> None:
                 report = searcher.run(Game(9), SearchRequest(Limits(limit), resumes=number > 0))
             reports.append(report)
     whole, parts = reports
-    assert [(move.point, move.visits) for move in whole.moves] == [(move.point, move.visits) for move in parts.moves]
+    assert visits_of(whole) == visits_of(parts)
     assert whole.utility_black == parts.utility_black
 
 
@@ -284,21 +277,6 @@ def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
     weights = [move.selection_weight for move in report.moves]
     assert weights == sorted(weights, reverse=True)
     assert weights != [move.weight for move in report.moves]
-
-
-# --- moves left out
-
-
-@pytest.mark.parametrize("rules", ["tromp-taylor", "aga", "new-zealand"])
-def test_moves_that_repeat_a_position_are_not_searched(rules: str) -> None:
-    game, banned = game_with_superko(rules)
-    with Searching(symmetry_pruning=False) as searcher:
-        report = searcher.run(game, Limits(2000))
-    assert not {move.point for move in report.moves} & set(banned)
-    for move in report.moves:
-        line = game.copy()
-        for point in move.pv:
-            line.play(point)  # raises where superko forbids it
 
 
 # --- what the evaluator receives
@@ -370,28 +348,7 @@ def test_without_advantage_pondering_is_like_any_search() -> None:
     assert evaluator.advantages == {0.0}
 
 
-def test_without_ownership_none_is_reported() -> None:
-    evaluator = FakeEvaluator(has_ownership=False)
-    report = search(Game(19), 50, evaluator)
-    assert report.ownership_samples == 0
-    assert not report.ownership_black.any()
-
-
 def test_without_score_the_utility_is_the_value() -> None:
     evaluator = FakeEvaluator(has_score=False)
     report = search(Game(9), 200, evaluator, ending_bonus=0, subtree_bias=0)
     assert report.utility_black == pytest.approx(report.value_black)
-
-
-def test_it_finds_a_capture() -> None:
-    text = """
-        . . . . .
-        . X O . .
-        . O X O .
-        . . a . .
-        . . . . .
-    """
-    from board_helpers import parse_diagram
-
-    point = parse_diagram(text).marks["a"]
-    assert search(game_from(text, WHITE, komi=0.5), 600, AreaEvaluator(scale=2)).best_point == point

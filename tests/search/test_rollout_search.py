@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from board_helpers import score_area
 from busy_machine import bound
-from puct_support import game_from, moves_at
+from puct_support import game_from, moves_at, visits_of
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
@@ -36,15 +36,8 @@ def config(**values: object) -> SearchConfig:
 
 
 def search(game: Game, visits: int = 400, to_play: int | None = None, **values: object) -> SearchReport:
-    searcher = RolloutSearch(config(**values))
-    try:
+    with contextlib.closing(RolloutSearch(config(**values))) as searcher:
         return searcher.run(game, Limits(visits), to_play=to_play)
-    finally:
-        searcher.close()
-
-
-def visits_of(report: SearchReport) -> list[tuple[int, int]]:
-    return [(move.point, move.visits) for move in report.moves]
 
 
 @pytest.mark.parametrize("algorithm", ["rave", "uct"])
@@ -104,15 +97,8 @@ def test_memory_stays_under_its_cap() -> None:
 
 def test_two_passes_are_counted_exactly() -> None:
     """On a board played out the only question is the komi, and the search knows the answer."""
-    text = """
-        . X O . O
-        X X O O .
-        . X O O O
-        X X O . O
-        . X O O O
-    """
     for komi, winner in ((-5.5, BLACK), (-4.5, WHITE)):
-        game = game_from(text, BLACK, komi=komi)
+        game = game_from(PLAYED_OUT, BLACK, komi=komi)
         game.play(PASS)
         report = search(game, 400)
         assert (report.value_black > 0.9) is (winner == BLACK)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, store_of
+from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, store_of
 
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.go.board import KO_POINT
@@ -17,7 +17,6 @@ from gtp_engine.go.coords import Move, board_points, parse_vertex, point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, update_means
-from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.subtree_bias import (
     BUCKETS,
@@ -210,11 +209,6 @@ def assert_shares_stay(before: dict[int, list[float]], after: dict[int, list[flo
     for key, sums in after.items():
         expected = [new + 0.25 * (old - new) for old, new in zip(before[key], kept[key], strict=True)]
         assert sums == pytest.approx(expected, abs=1e-9)
-
-
-def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
-    searcher.run(game, Limits(visits))
-    return store_of(searcher)
 
 
 def test_buckets_hold_what_their_nodes_have_added() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, config, game_from, store_of
+from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, config, game_from, run, store_of
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
@@ -104,11 +104,6 @@ def test_a_key_belongs_to_one_node_also_in_a_full_table() -> None:
 
 
 # --- the search
-
-
-def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
-    searcher.run(game, Limits(visits))
-    return store_of(searcher)
 
 
 def shared_nodes(store: TreeStore) -> list[int]:
