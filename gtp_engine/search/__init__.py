@@ -20,5 +20,7 @@ players         the players of rollouts that other parts of the package have, im
 report          SearchReport: the root's moves, the value, ownership; scores for reports without a network
 repetition      keys of positions on a path, repetitions and long cycles (kernels); the rule of superko is in `go.game`
 fights          proofs of local fights: whether a chain is captured or survives, by `proofs`, which has the kernels
+eye_spaces      what proofs know without a search
+proof_work      the arrays and aims of proofs
 rng             random numbers for kernels
 """

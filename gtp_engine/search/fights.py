@@ -15,7 +15,8 @@ from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import HEIGHT, KO_COLOR, KO_POINT, WIDTH, Board, add_stone, clone, merge, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE, opponent
 from gtp_engine.go.coords import board_points, neighbors, xy_to_point
-from gtp_engine.search.proofs import DEPTH, NODES_OPENED, SAFE, TARGETS, Aim, new_proof_work, prove, read_proof
+from gtp_engine.search.proof_work import DEPTH, NODES_OPENED, SAFE, TARGETS, Aim, new_proof_work
+from gtp_engine.search.proofs import prove, read_proof
 
 NODES: Final = 4000
 """Positions that one search opens by default, about 0.1 s compiled."""

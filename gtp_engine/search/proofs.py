@@ -18,7 +18,7 @@ seki, two eyes, a connection and a won race are one thing.  *Capture* counts if 
 then, or more where four stones or more were taken, as else the place might be retaken.
 
 Two things are known without a search: what is pass-alive is not captured, and what an attacker's pass-alive chains
-enclose is captured if the eye space left to it is too small (`_is_doomed`).  Chains that are pass-alive at the start
+enclose is captured if the eye space left to it is too small (`eye_spaces`).  Chains that are pass-alive at the start
 need no liberty in a zone: it holds as long as they stay so.
 
 Ko.  A proof without ko holds though the loser may retake any ko at once, as if it had endless threats; the winner may
@@ -26,13 +26,12 @@ not.  With `retakes` it is the other way round.  What one side proves only with 
 of the winner, so proofs do not depend on the way to a position.  Superko is not read.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
-from gtp_engine.go.benson import LifeWork, find_pass_alive, new_life_work
 from gtp_engine.go.board import (
     KO_COLOR,
     KO_POINT,
@@ -44,25 +43,27 @@ from gtp_engine.go.board import (
     is_legal,
     liberties_into,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
 from gtp_engine.go.tactics import is_real_eye
-from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
-
-DEPTH: Final = 120
-"""Moves and passes of the longest line; one that is longer proves nothing."""
-
-_MOVES: Final = 72
-"""Moves of a position at most: the winner has the nearest ones, and a position in which the loser has more is given
-up."""
-
-TARGETS: Final = 8
-"""Chains that one proof is about, at most."""
+from gtp_engine.search.eye_spaces import LARGE_CORE, core_into, known_result
+from gtp_engine.search.proof_work import (
+    DEPTH,
+    FOUND,
+    LIBERTIES,
+    MOVES,
+    NODES_OPENED,
+    STAMP,
+    Aim,
+    ProofWork,
+    Zones,
+    play_move,
+    position_key,
+    slot_of,
+    take_back,
+)
 
 _RADIUS: Final = 3
 """Steps across empty points from the chain, or from chains connected with it, within which the winner moves."""
-
-_LIBERTIES: Final = 20
-"""Liberties of a chain that are counted."""
 
 _FREE_CHAIN: Final = 2
 _WEAK_CHAIN: Final = 5
@@ -70,9 +71,6 @@ _WEAK_CHAIN: Final = 5
 
 LARGE_CAPTURE: Final = 4
 """Stones whose capture may leave room to cut off what captured them: a square of four is the smallest such shape."""
-
-_LARGE_CORE: Final = 12
-"""Points of an eye space that are too many to be known as dead."""
 
 _IDLE_STEPS: Final = 3
 """Steps by which moves that change no eye space seem farther from the chain: they can wait."""
@@ -101,132 +99,6 @@ _STATE: Final = 6
 _SPARE: Final = 7
 """Columns of `stack`: thresholds, moves left, the one being tried, the move and the length of the longest line so far,
 1 if the node is proved, −1 if it cannot be, and what becomes `_RESERVE`."""
-
-NODES_OPENED: Final = 0
-_FOUND: Final = 1
-_STAMP: Final = 2
-SAFE: Final = 2
-"""Entries of `counters`; those from `SAFE` + `BLACK` on are the numbers of each colour's stones in `ProofWork.safe`."""
-
-_KO_KEY: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Odd factor that makes a key of a ko point (2**64 divided by the golden ratio)."""
-
-Zones = NDArray[np.uint8]
-
-
-class ProofWork(NamedTuple):
-    """Work arrays; D is `DEPTH`, M `_MOVES`, n the padded length of the board, T the size of the table."""
-
-    records: IntArray  # [D, RECORD_SIZE]
-    stack: NDArray[np.int64]  # [D, 8]
-    keys: NDArray[np.uint64]  # [D] of the positions on the path
-    moves: IntArray  # [D, M]
-    numbers: IntArray  # [D, M, 2] proof and disproof numbers of the moves
-    zones: Zones  # [D, n] what is known of the zones on the path
-    examined: Zones  # [D, n] points where the loser's move is on the list, proved or illegal
-    table_keys: NDArray[np.uint64]  # [T], 0 for a free entry
-    table: IntArray  # [T, 5]
-    table_zones: Zones  # [T, n] zones of proved positions
-    liberties: IntArray  # [_LIBERTIES]
-    queue: IntArray  # [n]
-    distance: IntArray  # [n]
-    seen: IntArray  # [n] by head: the last stamp
-    counters: NDArray[np.int64]  # [5]
-    near: IntArray  # [_MOVES]
-    safe: IntArray  # [n] the colour of a stone that is pass-alive at the start, else EMPTY
-    within: IntArray  # [n] 1 for points that `_core_into` went through, 2 for the core
-    life: LifeWork
-    targets: IntArray  # [TARGETS]
-    result: NDArray[np.int64]  # [4]
-
-
-def new_proof_work(width: int, height: int, nodes: int) -> ProofWork:
-    """Return work arrays for boards of this size and searches of up to `nodes` positions."""
-    n = padded_length(width, height)
-    size = 1 << (2 * nodes + 2 * DEPTH).bit_length()
-    return ProofWork(
-        np.zeros((DEPTH, RECORD_SIZE), dtype=np.int32),
-        np.zeros((DEPTH, 8), dtype=np.int64),
-        np.zeros(DEPTH, dtype=np.uint64),
-        np.zeros((DEPTH, _MOVES), dtype=np.int32),
-        np.zeros((DEPTH, _MOVES, 2), dtype=np.int32),
-        np.zeros((DEPTH, n), dtype=np.uint8),
-        np.zeros((DEPTH, n), dtype=np.uint8),
-        np.zeros(size, dtype=np.uint64),
-        np.zeros((size, 5), dtype=np.int32),
-        np.zeros((size, n), dtype=np.uint8),
-        np.zeros(_LIBERTIES, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(5, dtype=np.int64),
-        np.zeros(_MOVES, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        new_life_work(width, height),
-        np.zeros(TARGETS, dtype=np.int32),
-        np.zeros(4, dtype=np.int64),
-    )
-
-
-class Aim(NamedTuple):
-    """What a search is to prove, as int64 for kernels."""
-
-    targets: int
-    """The number of the chains, of each of which `work.targets` has a stone."""
-    winner: int
-    """The side whose aim it is."""
-    captures: int
-    """1 if that is to capture one of the chains, 0 if it is to save all of them."""
-    obeys: int
-    """The colour that may not retake a ko at once; the other one may."""
-    suicide: int
-    """1 if the loser may play suicide."""
-    reserve: int
-    """Liberties from which a chain of an attacking winner counts as safe during the proof (`_RESERVE`)."""
-
-
-@inlined_kernel
-def _slot(work: ProofWork, key: np.uint64) -> int:
-    """Return the entry of a position in the table, or the free one where it belongs."""
-    mask = np.uint64(work.table_keys.size - 1)
-    slot = wide(key & mask)
-    while work.table_keys[slot] != 0 and work.table_keys[slot] != key:
-        slot = (slot + 1) & (work.table_keys.size - 1)
-    return slot
-
-
-@inlined_kernel
-def _position_key(board: Board, to_play: int) -> np.uint64:
-    """Return the key of a position with this side to move, which depends on a ban by ko; never 0 in practice."""
-    key = board.hash[0] ^ board.zobrist[0, to_play]
-    return np.uint64(key ^ np.uint64(wide(board.info[KO_POINT])) * _KO_KEY)
-
-
-@kernel
-def _play(board: Board, work: ProofWork, depth: int, point: int, color: int, aim: Aim) -> None:
-    """Play a move or PASS, to be undone by `_take_back`; a ban by ko stays only for the side that obeys it."""
-    record = work.records[depth]
-    if point == PASS:
-        record[0] = PASS
-        record[2] = board.info[KO_POINT]
-        record[3] = board.info[KO_COLOR]
-        clear_ko(board)
-        return
-    play_recorded(board, point, color, record)
-    if board.info[KO_COLOR] != aim.obeys:
-        clear_ko(board)
-
-
-@kernel
-def _take_back(board: Board, work: ProofWork, depth: int) -> None:
-    """Take back what `_play` played at this depth."""
-    record = work.records[depth]
-    if record[0] == PASS:
-        board.info[KO_POINT] = record[2]
-        board.info[KO_COLOR] = record[3]
-    else:
-        undo(board, record)
 
 
 @kernel
@@ -331,8 +203,8 @@ def _add_footprint(board: Board, work: ProofWork, aim: Aim, depth: int, point: i
 def _close_zone(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
     """Add the rest of each chain of the winner's that the zone of a node touches, with a liberty."""
     zone = work.zones[depth]
-    work.counters[_STAMP] += 1
-    stamp = work.counters[_STAMP]
+    work.counters[STAMP] += 1
+    stamp = work.counters[STAMP]
     for point in range(board.color.size):
         if zone[point] == 1 and board.color[point] == aim.winner and work.seen[board.head[point]] != stamp:
             head = wide(board.head[point])
@@ -425,60 +297,15 @@ def _is_on_path(work: ProofWork, key: np.uint64, depth: int) -> bool:
 
 
 @kernel
-def _core_into(board: Board, work: ProofWork, out: NDArray[np.int64]) -> int:
-    """Write the points to `out` that the attacker of the first chain cannot fill safely, and return their number.
-
-    They are found among the points within the attacker's pass-alive chains around, and hold no stone of the defender
-    and touch no such chain.  The number is `_LARGE_CORE` for more than fit, or if the defender has such chains there.
-    """
-    color, stride = board.color, wide(board.info[STRIDE])
-    defender = wide(color[work.targets[0]])
-    attacker = BLACK + WHITE - defender
-    if work.counters[SAFE + attacker] == 0:
-        return _LARGE_CORE
-    work.counters[_STAMP] += 1
-    stamp = work.counters[_STAMP]
-    for point in range(color.size):
-        work.within[point] = 0
-        if work.safe[point] == attacker:
-            work.seen[board.head[point]] = stamp
-    first, last, count = wide(0), wide(1), wide(0)
-    work.queue[0] = work.targets[0]
-    work.within[work.targets[0]] = 1
-    while first < last:
-        point = wide(work.queue[first])
-        first += 1
-        is_reached = False
-        for step in (-1, 1, -stride, stride):
-            near = point + step
-            if color[near] == attacker and work.seen[board.head[near]] == stamp:
-                is_reached = True
-            elif work.within[near] == 0 and color[near] <= WHITE:
-                work.within[near] = 1
-                work.queue[last] = near
-                last += 1
-        if work.safe[point] == defender:
-            return _LARGE_CORE
-        if color[point] != defender and not is_reached:
-            work.within[point] = 2
-            if count < out.size:
-                out[count] = point
-            count += 1
-            if count == _LARGE_CORE:
-                return count
-    return count
-
-
-@kernel
 def _first_numbers(board: Board, work: ProofWork, aim: Aim, distance: int, out: NDArray[np.int64]) -> None:
     """Write the proof and disproof number to `out` that a position has before it is opened.
 
     The last move was `distance` steps from the chain.
     """
-    hold = wide(_LIBERTIES)
+    hold = wide(LIBERTIES)
     for i in range(aim.targets):
         hold = min(hold, liberties_into(board, wide(work.targets[i]), work.liberties))
-    hold = min(hold, _core_into(board, work, work.result))
+    hold = min(hold, core_into(board, work, work.result))
     lack = max(1, _LIKELY_LIBERTIES - hold)
     out[_PN] = (hold if aim.captures == 1 else lack) + distance
     out[_DN] = lack if aim.captures == 1 else max(1, hold // 2)
@@ -497,22 +324,22 @@ def _captured_target(board: Board, work: ProofWork, aim: Aim) -> int:
 def _add_move(board: Board, work: ProofWork, aim: Aim, depth: int, point: int, color: int, distance: int) -> int:
     """Add a legal move or PASS to those of a node unless its result is known: 1 for proved, −1 for a failure, else 0.
 
-    For a proved position `work.counters[_FOUND]` is its entry then, or −1 for the capture itself.
+    For a proved position `work.counters[FOUND]` is its entry then, or −1 for the capture itself.
     """
-    _play(board, work, depth, point, color, aim)
+    play_move(board, work, depth, point, color, aim)
     result, captured = wide(0), _captured_target(board, work, aim)
     if captured != NULL_POINT and aim.captures == 1:
         is_suicide = color != aim.winner
         result = 1 if is_suicide or _is_taken_for_good(board, work, point, captured) else -1
-        work.counters[_FOUND] = -1
+        work.counters[FOUND] = -1
     elif captured != NULL_POINT:
         result = -1
     else:
-        key = _position_key(board, BLACK + WHITE - color)
+        key = position_key(board, BLACK + WHITE - color)
         if _is_on_path(work, key, depth):
             result = -1
         else:
-            slot = _slot(work, key)
+            slot = slot_of(work, key)
             if work.table_keys[slot] == key:
                 pn, dn = wide(work.table[slot, _PN]), wide(work.table[slot, _DN])
             else:
@@ -520,7 +347,7 @@ def _add_move(board: Board, work: ProofWork, aim: Aim, depth: int, point: int, c
                 pn, dn = wide(work.result[_PN]), wide(work.result[_DN])
             if pn == 0:
                 result = 1
-                work.counters[_FOUND] = slot
+                work.counters[FOUND] = slot
             elif dn == 0:
                 result = -1
             else:
@@ -529,7 +356,7 @@ def _add_move(board: Board, work: ProofWork, aim: Aim, depth: int, point: int, c
                 work.numbers[depth, count, _PN] = pn
                 work.numbers[depth, count, _DN] = dn
                 work.stack[depth, _COUNT] = count + 1
-    _take_back(board, work, depth)
+    take_back(board, work, depth)
     return result
 
 
@@ -550,111 +377,18 @@ def _take_proof(board: Board, work: ProofWork, aim: Aim, depth: int, point: int,
 
 
 @kernel
-def _is_doomed(board: Board, work: ProofWork, to_play: int) -> bool:
-    """Return whether all chains that the attacker encloses together with the first one are captured for certain.
-
-    The attacker fills everything but the core (`_core_into`); what the defender plays makes no core larger.  So no eye
-    is left besides one of one or two points, or of three whose middle the attacker has, or takes at once.
-    """
-    core = work.result
-    count = _core_into(board, work, core)
-    if count < 2:
-        return True
-    if count > 3:
-        return False
-    stride = wide(board.info[STRIDE])
-    for i in range(count):
-        middle, others = wide(core[i]), wide(0)
-        for k in range(count):
-            steps = abs(wide(core[k]) - middle)
-            others += wide(steps == 1 or steps == stride)
-        if others == count - 1:
-            attacker = BLACK + WHITE - wide(board.color[work.targets[0]])
-            takes = to_play == attacker and board.color[middle] == EMPTY and is_legal(board, middle, attacker, False)
-            return count == 2 or board.color[middle] == attacker or takes
-    return False
-
-
-@kernel
-def _closed_liberties(board: Board, work: ProofWork, stone: int) -> int:
-    """Return the number of a chain's liberties beside which each empty point is one too.
-
-    Each empty point of a region that is vital for the chain is of this kind.
-    """
-    stride, head = wide(board.info[STRIDE]), board.head[stone]
-    count = liberties_into(board, stone, work.liberties)
-    closed = wide(0)
-    for i in range(min(count, work.liberties.size)):
-        is_closed = True
-        for step in (-1, 1, -stride, stride):
-            near = wide(work.liberties[i]) + step
-            if board.color[near] == EMPTY:
-                touches = False
-                for side in (-1, 1, -stride, stride):
-                    touches |= board.head[near + side] == head
-                is_closed &= touches
-        closed += wide(is_closed)
-    return closed
-
-
-@kernel
-def _lives(board: Board, work: ProofWork, aim: Aim) -> bool:
-    """Return whether all the chains are pass-alive (`work.life` describes why)."""
-    for i in range(aim.targets):
-        if _closed_liberties(board, work, wide(work.targets[i])) < 2:
-            return False
-    find_pass_alive(board, wide(board.color[work.targets[0]]), aim.suicide == 1, work.life)
-    for i in range(aim.targets):
-        if work.life.is_dropped[board.head[work.targets[i]]] == 1:
-            return False
-    return True
-
-
-@kernel
-def _known(board: Board, work: ProofWork, aim: Aim, depth: int, color: int) -> int:
-    """Return 1 if a position is proved without a search, with its zone written, −1 if it is a failure, else 0."""
-    zone = work.zones[depth]
-    is_doomed = _is_doomed(board, work, color)
-    if is_doomed and aim.captures == 1:
-        count = _core_into(board, work, work.result)
-        stride = wide(board.info[STRIDE])
-        for i in range(count):
-            point = wide(work.result[i])
-            for step in (0, -1, 1, -stride, stride):
-                zone[point + step] = 1
-        for point in range(board.color.size):
-            if board.color[point] == aim.winner and work.seen[board.head[point]] == work.counters[_STAMP]:
-                zone[point] = 1
-        return 1
-    if is_doomed:
-        return -1
-    if not _lives(board, work, aim):
-        return 0
-    if aim.captures == 1:
-        return -1
-    life = work.life
-    for point in range(board.color.size):
-        region = wide(life.region[point])
-        is_eye = region >= 0 and life.is_open[region] == 0 and life.vital_count[region] > 0
-        is_alive = board.color[point] == aim.winner and life.is_dropped[board.head[point]] == 0
-        if is_eye or is_alive:
-            zone[point] = 1
-    return 1
-
-
-@kernel
 def _open_for_winner(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
     """List the winner's moves, the nearest first; the node is proved if one of them is."""
     near, stride = work.near, wide(board.info[STRIDE])
     count = _near_into(board, work, aim, near)
-    if _core_into(board, work, work.result) < _LARGE_CORE:
+    if core_into(board, work, work.result) < LARGE_CORE:
         for i in range(count):
             is_idle = True
             for step in (0, -1, 1, -stride, stride):
                 is_idle &= work.within[near[i] + step] != 2
             work.distance[near[i]] += _IDLE_STEPS * wide(is_idle)
     if aim.captures == 0 and _add_move(board, work, aim, depth, wide(PASS), aim.winner, wide(0)) == 1:
-        _take_proof(board, work, aim, depth, wide(PASS), aim.winner, wide(work.counters[_FOUND]))
+        _take_proof(board, work, aim, depth, wide(PASS), aim.winner, wide(work.counters[FOUND]))
         work.stack[depth, _STATE] = 1
         return
     for i in range(count):
@@ -664,7 +398,7 @@ def _open_for_winner(board: Board, work: ProofWork, aim: Aim, depth: int) -> Non
         if _add_move(board, work, aim, depth, point, aim.winner, wide(work.distance[point]) - 1) == 1:
             for k in range(board.color.size):
                 work.zones[depth, k] = 0
-            _take_proof(board, work, aim, depth, point, aim.winner, wide(work.counters[_FOUND]))
+            _take_proof(board, work, aim, depth, point, aim.winner, wide(work.counters[FOUND]))
             work.stack[depth, _STATE] = 1
             return
     if work.stack[depth, _COUNT] == 0:
@@ -685,7 +419,7 @@ def _open_for_loser(board: Board, work: ProofWork, aim: Aim, depth: int) -> None
             return
     result = _add_move(board, work, aim, depth, wide(PASS), BLACK + WHITE - aim.winner, wide(0))
     if result == 1:
-        _take_proof(board, work, aim, depth, wide(PASS), aim.winner, wide(work.counters[_FOUND]))
+        _take_proof(board, work, aim, depth, wide(PASS), aim.winner, wide(work.counters[FOUND]))
         _extend(board, work, aim, depth)
     elif result == -1:
         work.stack[depth, _STATE] = -1
@@ -707,7 +441,7 @@ def _extend(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
                 _add_footprint(board, work, aim, depth, point, loser)
                 changed = True
                 continue
-            if work.stack[depth, _COUNT] == _MOVES:
+            if work.stack[depth, _COUNT] == MOVES:
                 work.stack[depth, _STATE] = -1
                 return
             result = _add_move(board, work, aim, depth, point, loser, wide(0))
@@ -715,7 +449,7 @@ def _extend(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
                 work.stack[depth, _STATE] = -1
                 return
             if result == 1:
-                _take_proof(board, work, aim, depth, point, loser, wide(work.counters[_FOUND]))
+                _take_proof(board, work, aim, depth, point, loser, wide(work.counters[FOUND]))
                 changed = True
     if work.stack[depth, _COUNT] == 0:
         work.stack[depth, _STATE] = 1
@@ -725,14 +459,14 @@ def _extend(board: Board, work: ProofWork, aim: Aim, depth: int) -> None:
 def _open(board: Board, work: ProofWork, aim: Aim, depth: int, color: int) -> None:
     """Open the position on the board as the node at `depth`, with `color` to play."""
     work.counters[NODES_OPENED] += 1
-    work.keys[depth] = _position_key(board, color)
+    work.keys[depth] = position_key(board, color)
     for i in range(_COUNT, _STATE + 1):
         work.stack[depth, i] = 0
     work.stack[depth, _SPARE] = DEPTH
     for i in range(board.color.size):
         work.zones[depth, i] = 0
         work.examined[depth, i] = 0
-    state = _known(board, work, aim, depth, color)
+    state = known_result(board, work, aim, depth, color)
     if state == -1 or (state == 1 and (depth > 0 or color != aim.winner)):
         work.stack[depth, _STATE] = state
         return
@@ -773,7 +507,7 @@ def _select(work: ProofWork, depth: int, is_winner: bool, result: NDArray[np.int
 def _store(work: ProofWork, depth: int, pn: int, dn: int) -> int:
     """Write the node at `depth` to the table, and return its entry."""
     key = work.keys[depth]
-    slot = _slot(work, key)
+    slot = slot_of(work, key)
     if work.table_keys[slot] == 0:
         work.table_keys[slot] = key
     work.table[slot, _PN] = pn
@@ -846,7 +580,7 @@ def prove(board: Board, work: ProofWork, aim: Aim, to_play: int, nodes: int) -> 
                 return state if state != 1 or is_short else 2
             depth -= 1
             color = BLACK + WHITE - color
-            _take_back(board, work, depth)
+            take_back(board, work, depth)
             _return_to(board, work, aim, depth, color, slot)
             continue
         child = work.stack[depth, _CHILD]
@@ -855,7 +589,7 @@ def prove(board: Board, work: ProofWork, aim: Aim, to_play: int, nodes: int) -> 
             continue
         work.stack[depth + 1, _MAX_PN] = work.result[2 + _PN]
         work.stack[depth + 1, _MAX_DN] = work.result[2 + _DN]
-        _play(board, work, depth, wide(work.moves[depth, child]), color, aim)
+        play_move(board, work, depth, wide(work.moves[depth, child]), color, aim)
         depth += 1
         color = BLACK + WHITE - color
         _open(board, work, aim, depth, color)
@@ -867,17 +601,17 @@ def read_proof(board: Board, work: ProofWork, aim: Aim, to_play: int, zone: Zone
 
     The line has the loser's longest defence; it is played on the board.
     """
-    slot = _slot(work, _position_key(board, to_play))
+    slot = slot_of(work, position_key(board, to_play))
     for i in range(zone.size):
         zone[i] = work.table_zones[slot, i]
     count, color = wide(0), wide(to_play)
     while count < line.size:
-        slot = _slot(work, _position_key(board, color))
+        slot = slot_of(work, position_key(board, color))
         point = wide(work.table[slot, _MOVE])
         if work.table_keys[slot] == 0 or point == NULL_POINT:
             break
         line[count] = point
         count += 1
-        _play(board, work, wide(0), point, color, aim)
+        play_move(board, work, wide(0), point, color, aim)
         color = BLACK + WHITE - color
     return count
