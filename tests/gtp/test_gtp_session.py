@@ -273,16 +273,6 @@ def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[Binar
     assert loader.close(timeout=JOIN_TIMEOUT)
 
 
-def test_quit_does_not_wait_for_the_engine() -> None:
-    loading = threading.Event()
-    loader = Loader(lambda: loading.wait(JOIN_TIMEOUT), print)  # type: ignore[arg-type, return-value]
-    loader.start()
-    started = time.monotonic()
-    assert answer(b"name\nquit\n", loader) == b"= Tengen\n\n= \n\n"
-    assert time.monotonic() - started < JOIN_TIMEOUT / 2
-    loading.set()
-
-
 @pytest.mark.parametrize(
     ("error", "reply", "status"),
     [
@@ -303,32 +293,6 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status:
     assert loader.status == status
     assert any("Traceback" in line for line in log) == (status == BROKEN)
     assert any("cannot be started" in line for line in log)
-
-
-def test_an_engine_that_is_refused_ends_the_session(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    """With a bad model the session cannot do anything useful, and a shell waits for the exit status."""
-    reader, writer = pipe
-    asked = threading.Event()
-
-    def factory() -> Any:
-        assert asked.wait(JOIN_TIMEOUT)
-        raise TengenError("no such model")
-
-    class AskingLoader(Loader[Any]):
-        def __call__(self) -> Any:
-            asked.set()
-            return super().__call__()
-
-    loader, stdout = AskingLoader(factory, print), io.BytesIO()
-    loader.start()
-    writer.write(b"name\nget_komi\n")
-    args = (make_server(loader), reader, stdout, None, loader)
-    thread = threading.Thread(target=run_session, args=args, daemon=True)
-    thread.start()
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
-    assert stdout.getvalue() == b"= Tengen\n\n? engine not available: no such model\n\n"
-    assert loader.status == REFUSED
 
 
 def test_closing_the_loader_closes_the_engine() -> None:

@@ -122,16 +122,6 @@ def test_a_wrong_coordinate_is_refused_before_the_status_of_stones_is_estimated(
     assert make_server(Unasked).handle_line("final_status K1").startswith("? invalid coordinate 'K1'")
 
 
-def test_an_engine_that_cannot_be_loaded_fails_its_commands_only() -> None:
-    def broken() -> Any:
-        raise TengenError("engine not available: no numba")
-
-    server = make_server(broken)
-    assert server.handle_line("1 get_komi") == "?1 engine not available: no numba\n\n"
-    assert server.handle_line("2 name") == "=2 Tengen\n\n"
-    server.interrupt()
-
-
 def test_needs_engine_is_right_for_every_command() -> None:
     for spec in all_commands():
 

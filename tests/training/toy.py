@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from training.needs_torch import torch
 
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions
 from gtp_engine.go.constants import PASS
@@ -16,6 +18,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder, new_inputs
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
+from gtp_engine.training.distillation.run import run_training
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     OWNERSHIP_UNIT,
@@ -126,3 +129,9 @@ def tiny_config(tmp_path: Path, **changes: Any) -> TrainConfig:
     names = {field.name for field in fields(DistillationLearning)}
     learning = DistillationLearning(**{name: values.pop(name) for name in names & set(values)})
     return TrainConfig(**values, learning=learning)
+
+
+def trained(config: TrainConfig) -> bool:
+    """Carry out a run and return whether it came to its end."""
+    with ProgressBar() as bar:
+        return run_training(config, bar, never)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import reference
 from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, vertex
-from superko_games import game_with_superko
 from training.alphago.alphago_oracle import AlphaGoOracle
 
 from gtp_engine.evaluation.from_game import write_game
@@ -22,9 +21,6 @@ from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.planes import FEATURES, planes_of
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
-
-MOVE_FEATURES = [*FEATURES][5:-1]
-"""Those that are about a move of the side to play."""
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
 CHINESE = Rules.parse("chinese")
@@ -92,13 +88,6 @@ class TestTable:
         no_globals, symmetries = np.zeros((1, 0), dtype=np.float32), np.zeros(1, dtype=np.int32)
         AlphaGoEncoder(5, 5).encode(positions, range(1), symmetries, Inputs(spatial, no_globals))
         assert np.array_equal(spatial[0], encode(game)[:48])
-
-
-@pytest.mark.parametrize(("to_play", "color"), [(BLACK, 1), (WHITE, 0)])
-def test_planes_that_are_the_same_everywhere(to_play: int, color: int) -> None:
-    planes = encode(play(Game(3, 4), "B2"), to_play)
-    for feature, value in (("ones", 1), ("zeros", 0), ("player color", color)):
-        assert (planes[planes_of(feature)[0]] == value).all(), feature
 
 
 STONES = """
@@ -185,29 +174,18 @@ def test_maps(diagram: str, first: int, moves: str, feature: str, expected: str)
     assert grid(encode(play(game, *moves.split())), feature).split() == expected.split()
 
 
-class TestMoves:
-    """Features of the moves of the side to play."""
-
-    def test_superko_forbids_too(self) -> None:
-        game, banned = game_with_superko("tromp-taylor")
-        planes = encode(game)
-        move_features = [plane for feature in MOVE_FEATURES for plane in planes_of(feature)]
-        for point in banned:
-            x, y = point_to_xy(point, width=game.width)
-            assert not planes[move_features, y, x].any()
-
-    def test_allowed_suicide_is_self_atari_of_all_its_stones(self) -> None:
-        diagram = """
-            X X . O . .
-            O O O . . .
-            . . . . . .
-            . . . . O O
-            . . . . O ."""
-        planes = {"self-atari size": "..3...", "liberties after move": "....22", "sensibleness": "..1.11"}
-        for feature, first_row in planes.items():
-            assert grid(encode(game_from(diagram, TROMP_TAYLOR)), feature).splitlines()[0] == first_row
-            expected = first_row.replace("3", ".") if feature != "sensibleness" else "....11"
-            assert grid(encode(game_from(diagram, CHINESE)), feature).splitlines()[0] == expected
+def test_allowed_suicide_is_self_atari_of_all_its_stones() -> None:
+    diagram = """
+        X X . O . .
+        O O O . . .
+        . . . . . .
+        . . . . O O
+        . . . . O ."""
+    planes = {"self-atari size": "..3...", "liberties after move": "....22", "sensibleness": "..1.11"}
+    for feature, first_row in planes.items():
+        assert grid(encode(game_from(diagram, TROMP_TAYLOR)), feature).splitlines()[0] == first_row
+        expected = first_row.replace("3", ".") if feature != "sensibleness" else "....11"
+        assert grid(encode(game_from(diagram, CHINESE)), feature).splitlines()[0] == expected
 
 
 LADDER = """

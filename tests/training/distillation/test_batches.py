@@ -23,7 +23,6 @@ from gtp_engine.training.distillation.batches import (
     Batches,
     SampleBatch,
     shard_length,
-    unpack_bits,
 )
 from gtp_engine.training.distillation.shards import (
     ShardError,
@@ -123,12 +122,6 @@ def test_a_board_whose_shards_are_deleted_is_named(tmp_path: Path) -> None:
         list(islice(batches, 20))
 
 
-def test_the_same_seed_gives_the_same_batches(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5), (4, 3))
-    pairs = zip(islice(stream(tmp_path), 30), islice(stream(tmp_path), 30), strict=True)
-    assert all(same(*pair) for pair in pairs)
-
-
 @pytest.mark.parametrize("steps", [0, 1, 7, 20])
 @pytest.mark.parametrize("new_stream", [stream, resident_stream])
 def test_a_stream_continues_at_its_state(tmp_path: Path, new_stream: Callable[[Path], Batches], steps: int) -> None:
@@ -218,12 +211,6 @@ def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, 
     for read in (read_shard, shard_length):
         with pytest.raises(ShardError, match="is damaged"):
             read(path)
-
-
-def test_bits_of_boards_whose_points_do_not_fill_bytes() -> None:
-    planes = np.random.default_rng(1).integers(2, size=(3, 22, 5, 7), dtype=np.uint8)
-    packed = np.packbits(planes.reshape(3, 22, 35), axis=2)
-    np.testing.assert_array_equal(unpack_bits(torch.from_numpy(packed), 7, 5), planes)
 
 
 def test_positions_in_memory_are_read_once(tmp_path: Path) -> None:

@@ -15,11 +15,10 @@ from match_helpers import engine
 from training.commands import carry_out_here
 from training.needs_torch import torch
 from training.toy import run as run_module
-from training.toy import tiny_config, tiny_module, write_data
+from training.toy import tiny_config, tiny_module, trained, write_data
 
 from gtp_engine.base import steps
-from gtp_engine.base.progress import ProgressBar
-from gtp_engine.base.steps import ENGINE, carry_out, carry_out_all, engine_command, never
+from gtp_engine.base.steps import ENGINE, carry_out, carry_out_all, engine_command
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.katago_inputs import ADVANTAGE
@@ -31,7 +30,7 @@ from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_pa
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
-from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop, run_training
+from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop
 from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
@@ -52,8 +51,7 @@ SIZES = [
 def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     config = tiny_config(tmp_path, name="stones")
-    with ProgressBar() as bar:
-        assert run_training(config, bar, never)
+    assert trained(config)
     assert sorted(path.name for path in config.out.iterdir()) == [
         "checkpoint.pt", "curves.png", "log.jsonl", "stones.onnx"
     ]  # fmt: skip
@@ -72,8 +70,7 @@ def test_a_network_trained_on_one_board_alone_plays_that_board_alone(
     tmp_path: Path, shares: tuple[tuple[int, int, float], ...], boards: str
 ) -> None:
     config = tiny_config(tmp_path, board_shares=shares)
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
+    assert trained(config)
     (file,) = config.out.glob("*.onnx")
     assert str(read_info(file).sizes) == boards
 
@@ -88,8 +85,7 @@ def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
             samples.globals[:, ADVANTAGE] = 1.0
             write_shard(path, samples, meta)
         run = replace(config, out=tmp_path / str(with_advantages))
-        with ProgressBar() as bar:
-            run_training(run, bar, never)
+        assert trained(run)
         assert read_info(run.out / "stones.onnx").advantages == with_advantages
 
 
@@ -98,8 +94,7 @@ def test_without_matplotlib_a_run_has_no_curves_but_ends(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     config = tiny_config(tmp_path, name="stones", in_memory=True)
-    with ProgressBar() as bar:
-        assert run_training(config, bar, never)
+    assert trained(config)
     assert sorted(path.name for path in config.out.iterdir()) == ["checkpoint.pt", "log.jsonl", "stones.onnx"]
     assert capfd.readouterr().err.count("no curves: matplotlib is missing") == 1
 
@@ -144,8 +139,7 @@ def test_a_run_drops_the_outputs_of_its_first_network_that_its_data_do_not_label
     begun = first_module(config, facts_of(config.data / "train"), print)
     for found, before in zip(run_module(begun.eval(), 5, 5), run_module(first, 5, 5), strict=True):
         torch.testing.assert_close(found, before[:, : found.shape[1]], rtol=1e-4, atol=1e-4)
-    with ProgressBar() as bar:
-        assert run_training(config, bar, never)
+    assert trained(config)
     shown = capfd.readouterr().err
     assert (f"{init.name} begins without its optimistic policy, for which" in shown) != optimistic
     assert (f"{init.name} begins without its expected errors, for which" in shown) != errors
@@ -158,12 +152,10 @@ def test_a_run_drops_the_outputs_of_its_first_network_that_its_data_do_not_label
 def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     config = tiny_config(tmp_path)
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
-        whole = read_log(config.out / "log.jsonl")
-        checkpoint = read_checkpoint(config.out)
-        with RunLog(config.out, after=11):
-            pass
+    assert trained(config)
+    whole = read_log(config.out / "log.jsonl")
+    checkpoint = read_checkpoint(config.out)
+    with RunLog(config.out, after=11):
         assert [line["steps"] for line in read_log(config.out / "log.jsonl")] == list(range(1, 12))
     steps = [line for line in whole if line["kind"] == "step"]
     assert [line["steps"] for line in steps] == list(range(1, 31)) and checkpoint.steps == 30
@@ -220,8 +212,7 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
     config = tiny_config(tmp_path, samples=16)
     for path in shard_paths(config.data / "held-out"):
         path.unlink()
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
+    assert trained(config)
     assert f"no positions are held out in {config.data}: there are no validations" in capfd.readouterr().err
 
 
@@ -238,8 +229,8 @@ def test_a_run_goes_on_with_smaller_batches_where_memory_was_too_small(
 
     monkeypatch.setattr(TrainingLoop, "step", fail)
     message = r"^batches of 16 do not fit into the memory of cpu; continue with a smaller --batch \(`train resume`\)$"
-    with ProgressBar() as bar, pytest.raises(TrainingError, match=message):
-        run_training(config, bar, never)
+    with pytest.raises(TrainingError, match=message):
+        trained(config)
     found = run("resume", config.out, "--batch=8", f"--samples={3 * 16 + 2 * 8}")
     assert found.exit_code == 0, found.output
     assert (read_checkpoint(config.out).steps, read_checkpoint(config.out).samples) == (5, 64)
@@ -247,8 +238,7 @@ def test_a_run_goes_on_with_smaller_batches_where_memory_was_too_small(
 
 def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=16)
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
+    assert trained(config)
     config.data.rename(tmp_path / "elsewhere")
     found = run("resume", config.out, "--samples=32")
     assert found.exit_code == 2 and "--data" in found.stderr
@@ -293,8 +283,7 @@ def test_a_network_names_the_one_that_it_began_with(tmp_path: Path) -> None:
     init = tmp_path / "first.onnx"
     export_network(tiny_module(), init, name="first", origin="", terms="")
     config = tiny_config(tmp_path, name="second", samples=16, init=init)
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
+    assert trained(config)
     origin = read_info(config.out / "second.onnx").origin
     assert (
         origin
@@ -322,10 +311,9 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=16)
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
-    with ProgressBar() as bar:
-        run_training(config, bar, never)
-        with pytest.raises(TrainingError, match=r"there is a run in .* already"):
-            run_training(config, bar, never)
+    assert trained(config)
+    with pytest.raises(TrainingError, match=r"there is a run in .* already"):
+        trained(config)
     assert export_run(config.out, tmp_path / "x.onnx", origin="elsewhere").name == "x.onnx"
     assert (config.out / "b2c6.onnx").exists() and torch.get_num_threads() == 1
 

@@ -313,14 +313,6 @@ def test_the_seed_may_begin_higher_but_never_repeats(tmp_path: Path) -> None:
     assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=9)).seed == 9
 
 
-def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
-    filled(tmp_path)
-    path = shard_paths(tmp_path / TRAIN)[0]
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ShardError, match=f"shard '{path.name}' is damaged .*; delete it"):
-        DataFolder(tmp_path, TEACHER)
-
-
 # --- Keys
 
 

@@ -13,11 +13,9 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import UniformEvaluator
 from training.needs_torch import torch
-from training.toy import TINY, tiny_config, tiny_module, unpacked, write_data
+from training.toy import TINY, tiny_config, tiny_module, trained, unpacked, write_data
 
 from gtp_engine.base.errors import ConfigError, TengenError
-from gtp_engine.base.progress import ProgressBar
-from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import NetworkConfig
@@ -33,7 +31,7 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import export_network, module_of_file
-from gtp_engine.training.distillation.run import export_run, new_loop, run_training
+from gtp_engine.training.distillation.run import export_run, new_loop
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
 from gtp_engine.training.people.human_data import (
     TEMPERATURES,
@@ -231,8 +229,7 @@ def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
         tmp_path, data=folder, init=init, name="imitator", shape=TINY, samples=80 * 32, batch=32, frozen_blocks=1,
         fixed_norms=0.99, learning_rate=0.03, validation_positions=64,
     )  # fmt: skip
-    with ProgressBar() as bar:
-        assert run_training(config, bar, never)
+    assert trained(config)
     target = config.out / "imitator.onnx"
     info = read_info(target)
     assert info.needs_profile and info.globals_ == 211
