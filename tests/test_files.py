@@ -2,8 +2,6 @@
 
 import ast
 import re
-import signal
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -35,35 +33,6 @@ def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
         assert target.read_text() == "old"
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
-
-
-STUBBORN = """
-import sys
-from contextlib import suppress
-from pathlib import Path
-from gtp_engine.base.files import ending_cleanly, replacing
-
-with ending_cleanly(), replacing(Path(sys.argv[1])) as unfinished:
-    unfinished.touch()
-    print("begun", flush=True)
-    while True:
-        with suppress(KeyboardInterrupt):
-            while True:
-                pass
-        print("swallowed", flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
-def test_a_second_interrupt_ends_a_program_that_swallows_the_first(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", STUBBORN, str(tmp_path / "net.onnx")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        for expected in ("begun", "swallowed"):
-            assert program.stdout.readline() == f"{expected}\n"
-            program.send_signal(signal.SIGINT)
-        assert program.wait(10) == -signal.SIGINT
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("reason", [OSError("disk full"), KeyboardInterrupt()])

@@ -112,6 +112,7 @@ THREADS = (
     "engine/kernels.py",
     "engine/resources.py",
     "nn/onnx_model.py",
+    "base/signals.py",
     "base/streams.py",
     "search/",
     "protocols/client/",

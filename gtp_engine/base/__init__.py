@@ -3,6 +3,7 @@
 errors          every exception raised on purpose, and how messages are made
 former_names    names of the public interface that have moved
 files           files written whole or not at all, locks, paths of the user
+signals         Ctrl-C and SIGTERM: how they end a command, or long work
 streams         stdin and stdout of the protocols; everything else goes to stderr
 progress        the progress bar
 languages       texts in the reader's language, from the catalogues in `locale/`
@@ -10,5 +11,5 @@ installation    how this copy was installed, and the command that adds a package
 machine         processors and memory of this machine
 worker_process  a process that works for this one and ends with it
 workers         many of them, on this machine or on a Ray cluster: retries and replacement
-steps           long work: stopped by a signal, resumed, chained, ended by a deadline
+steps           long work: resumed, chained, ended by a deadline
 """

@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import stat
 import sys
 import time
@@ -18,7 +17,6 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
@@ -134,32 +132,6 @@ def remove_unfinished() -> None:
     for path in tuple(_being_written):
         with suppress(OSError):
             path.unlink(missing_ok=True)
-
-
-@contextmanager
-def ending_cleanly() -> Iterator[None]:
-    """Let SIGTERM, where nothing else handles it, end the process without an unfinished file; for the main thread.
-
-    So does a second Ctrl-C: Python ignores the KeyboardInterrupt of the first in finalizers, for example.
-    """
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, end)
-        signal.default_int_handler(number, frame)
-
-    def end(number: int, _: object) -> None:
-        remove_unfinished()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, end)}
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not in the background, where it is ignored
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def make_private(folder: Path) -> None:

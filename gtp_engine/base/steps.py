@@ -1,7 +1,6 @@
 """Long work: how it is stopped, how it goes on, and commands that build on each other.
 
     long_work                          the right to write to a folder, a bar on the terminal, an end in an orderly way
-    stop_on_signals                    that end alone: the step under way is finished, and what it leaves is written
     check_same, differences            work goes on with the settings that it began with
     Step, open_folder, carry_out_all   commands, each of which produces what the next ones need
 
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gtp_engine.base.errors import ConfigError, problem, shown_path
 from gtp_engine.base.files import json_of, owning, replacing, sha256_of, writing
+from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
 
@@ -59,26 +59,6 @@ def long_work(folder: Path, *, file: str | None = None, total: float | None = 1.
 
     with owning(folder, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
         yield LongWork(bar, is_stopped)
-
-
-@contextmanager
-def stop_on_signals() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was pressed or SIGTERM came; a second one ends the program."""
-    received: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        restore()
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(received)
-    finally:
-        restore()
 
 
 # --- How it goes on

@@ -36,9 +36,9 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError, problem, shown_path
-from gtp_engine.base.files import ending_cleanly
 from gtp_engine.base.installation import command_with
 from gtp_engine.base.languages import _
+from gtp_engine.base.signals import ending_cleanly
 from gtp_engine.base.streams import discard
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import INTERRUPTED

@@ -9,7 +9,8 @@ import click
 
 from gtp_engine.base.errors import ConfigError, counted, problem, shown_path
 from gtp_engine.base.files import owning
-from gtp_engine.base.steps import carry_out_all, long_work, open_folder, stop_on_signals
+from gtp_engine.base.signals import stop_on_signals
+from gtp_engine.base.steps import carry_out_all, long_work, open_folder
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,

@@ -171,7 +171,8 @@ class _Kernel:
         if _checks_types():
             assert len(versions) == 1, f"arguments of {self.py_func.__qualname__} have two types: {[*versions]}"
         elif versions:
-            self._entry, self._classes = next(iter(versions.values())).entry_point, classes
+            # An OrderedDict looks its values up: Ctrl-C in the hash of a type would be a KeyError.
+            self._entry, self._classes = next(iter(dict.values(versions))).entry_point, classes
         return result
 
     def load(self, types: tuple[Any, ...]) -> None:

@@ -136,18 +136,19 @@ def steps_done() -> None:
     chain.won_games = lambda step: (1.0, 2)  # type: ignore
 
 
-_open: Final = open
+_open, _rename = open, os.rename
 
 
 def _leave(step: Any) -> int:
     """Leave the product of a step, which does not count as a write of the command that carries it out."""
     if step.product is not None and not step.product.exists():
         os.makedirs(step.product.parent, exist_ok=True)
-        with _open(step.product, "wb") as file:
+        with _open(f"{step.product}.new", "wb") as file:
             if step.product.suffix == ".npz":
                 np.savez(file, weights=np.zeros(3))
             else:
                 file.write(network_bytes())
+        _rename(f"{step.product}.new", step.product)  # a signal may come in between
     return 0
 
 

@@ -3,14 +3,16 @@
 import asyncio
 import base64
 import multiprocessing
+import os
 import time
 from pathlib import Path
 
 import pytest
+from busy_machine import bound
 from web.serving import RolloutSource, serving, until
 from web.test_play_socket import NEW, ask
 
-from gtp_engine.base.errors import SgfError
+from gtp_engine.base.errors import SgfError, TengenError
 from gtp_engine.people.web import open_games, record_processes
 from gtp_engine.people.web.record_processes import SHORT, RecordProcesses, RecordTooLargeError, check_record
 
@@ -37,6 +39,27 @@ async def test_work_ends_with_the_one_who_waits_for_it() -> None:
     await until(multiprocessing.active_children)
     work.cancel()
     await until(lambda: not multiprocessing.active_children())
+
+
+class Ending:
+    """Ends the process that reads it."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (1,)
+
+
+async def test_a_process_that_ends_is_not_waited_for() -> None:
+    """More than a pipe holds was written to it, for ever, and its address had no turn any more."""
+    with pytest.raises(RecordTooLargeError, match="its process has ended"):
+        async with asyncio.timeout(bound(20)):
+            await call(Ending(), bytes(1 << 20))
+
+
+async def test_what_a_client_that_has_gone_has_sent_is_not_read() -> None:
+    """Fifty of them held 170 MiB for most of a minute, a process for each."""
+    records = RecordProcesses()
+    with pytest.raises(TengenError, match="the client has gone"):
+        await records.call(sleeping, bytes(SHORT + 1), lambda: True)
 
 
 async def test_work_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

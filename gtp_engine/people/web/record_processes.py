@@ -73,6 +73,8 @@ class RecordProcesses:
 
         Raises RecordTooLargeError if that takes too long, or once the client `is_lost`, as a cancellation ends it.
         """
+        if is_lost():  # while it waited for its turn
+            raise TengenError("the client has gone")
         if len(data) <= SHORT:
             return await asyncio.to_thread(function, data)
         is_over = threading.Event()
@@ -84,14 +86,15 @@ class RecordProcesses:
 
 def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[], bool]) -> T:
     """Do what `RecordProcesses.call` does, until it is over."""
-    worker, end = start_worker(_answer, function, data), time.monotonic() + READ_SECONDS
+    worker, end = start_worker(_answer, function), time.monotonic() + READ_SECONDS
     try:
+        worker.pipe.send_bytes(data)  # an argument would be waited for without an end if the process ends too early
         while not worker.pipe.poll(_CHECK):
             if is_over() or time.monotonic() > end:
                 given = f"a record that takes more than {READ_SECONDS:g} seconds to read"
                 raise RecordTooLargeError(problem(given, advice="take variations out of it"))
         found: T | TengenError = worker.pipe.recv()
-    except EOFError:
+    except (EOFError, ConnectionError):
         raise RecordTooLargeError("the record could not be read: its process has ended") from None
     finally:
         end_workers([worker])
@@ -100,10 +103,10 @@ def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[
     return found
 
 
-def _answer(function: Callable[[bytes], Any], data: bytes, pipe: Connection) -> None:
-    """Work: send what a function returns for a record, or the TengenError that it raises."""
+def _answer(function: Callable[[bytes], Any], pipe: Connection) -> None:
+    """Work: send what a function returns for the record that comes, or the TengenError that it raises."""
     try:
-        found = function(data)
+        found = function(pipe.recv_bytes())
     except TengenError as error:
         found = error
     pipe.send(found)

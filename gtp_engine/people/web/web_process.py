@@ -30,6 +30,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.files import data_folder, make_private, open_regular, owning, remove_unfinished
 from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
+from gtp_engine.base.signals import end_at_once
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
 from gtp_engine.people.web.access import HEALTH, Access
@@ -183,6 +184,8 @@ def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerL
     sys.setswitchinterval(SWITCH_INTERVAL)
     for name in (__name__, "asyncio"):
         logging.getLogger(name).addHandler(LibraryLog(log))
+    if os.name != "nt":  # an interrupt in the middle of it would leave half an event loop
+        signal.signal(signal.SIGINT, end_at_once)
     with owning_games():
         has_ended = asyncio.run(serve(config, settings, load, log, _end_within))
     if not has_ended:

@@ -19,7 +19,6 @@ from training.distillation.test_shards import TEACHER
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.base.steps import stop_on_signals
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -93,17 +92,6 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="worker"):
         fill(DataFolder(tmp_path, TEACHER), broken(), Goal())
     assert written(tmp_path) > 48
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_the_first_signal_stops_and_the_second_interrupts() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:
-        assert not is_stopped()
-        signal.raise_signal(signal.SIGINT)
-        assert is_stopped()
-        signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 # --- What is shown

@@ -1,0 +1,85 @@
+"""Ctrl-C and SIGTERM, once and twice, whatever a command does meanwhile."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from signal import SIGINT, SIGTERM
+
+import pytest
+from busy_machine import bound
+
+from gtp_engine.base.signals import stop_on_signals
+
+COMMAND = """
+import hashlib, signal, sys
+from contextlib import suppress
+from pathlib import Path
+from gtp_engine.base.files import replacing
+from gtp_engine.base.signals import ending_cleanly, stop_on_signals
+
+def work():
+    print("works", flush=True)
+    while True:
+        pass
+
+with ending_cleanly(), replacing(Path(sys.argv[1])) as unfinished:
+    unfinished.touch()
+    exec(sys.argv[2])
+"""
+"""A command that writes a file meanwhile; it says `works` before each signal."""
+CALCULATING = "print('works', flush=True); hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"
+SWALLOWING = "with suppress(KeyboardInterrupt): work()\nwork()"
+STOPPED = """
+with stop_on_signals() as is_stopped:
+    print("works", flush=True)
+    while not is_stopped():
+        pass
+"""
+TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\nwork()"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for another process")
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize(
+    ("body", "signals", "status"),
+    [
+        ("work()", [SIGINT], -SIGINT),
+        ("work()", [SIGTERM], -SIGTERM),
+        (SWALLOWING, [SIGINT, SIGINT], -SIGINT),
+        (f"print('works'); {CALCULATING}", [SIGINT, SIGINT], 128 + SIGINT),
+        (f"print('works'); {CALCULATING}", [SIGINT, SIGTERM], 128 + SIGTERM),
+        (STOPPED, [SIGINT], 0),
+        (STOPPED, [SIGTERM], 0),
+        (f"{STOPPED}    work()", [SIGINT, SIGINT], -SIGINT),
+        (f"{STOPPED}    work()", [SIGTERM, SIGTERM], -SIGTERM),
+        (f"{STOPPED}    {CALCULATING}", [SIGTERM, SIGINT], 128 + SIGINT),
+        (TERMINAL, [SIGINT, SIGINT, SIGINT, SIGTERM], -SIGTERM),
+    ],
+)
+def test_commands_end(body: str, signals: list[int], status: int, tmp_path: Path) -> None:
+    """`train rank` went on for two seconds after the second signal, `models quantize` to its end."""
+    command = [sys.executable, "-c", COMMAND, str(tmp_path / "net.onnx"), body]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as program:
+        assert program.stdout is not None
+        try:
+            for number in signals:
+                assert program.stdout.readline() == "works\n"
+                time.sleep(0.1)  # the system takes two of a kind at once for one
+                program.send_signal(number)
+            assert program.wait(bound(5)) == status
+        finally:
+            program.kill()
+    assert [path.name for path in tmp_path.iterdir()] == ["net.onnx"] * (status == 0)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_the_first_signal_stops_and_the_second_interrupts() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:
+        assert not is_stopped()
+        signal.raise_signal(signal.SIGINT)
+        assert is_stopped()
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
