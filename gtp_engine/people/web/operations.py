@@ -57,18 +57,22 @@ class ServerLog:
     def __call__(self, line: str) -> None:
         """Write a line for the user."""
         if self.is_json:
-            self.event("log", message=line)
+            self._write_json("log", message=line)
         else:
             first, *more = line.split("\n")
             self._write("\n".join([_printable(first), *(f"    {_printable(each)}" for each in more)]))
 
-    def event(self, event: str, **fields: object) -> None:
-        """Write what has happened; as text it is the values."""
+    def event(self, event: str, **fields: str | float) -> None:
+        """Write what a client has done; as text it is the values."""
+        told = {name: one_word(value) if isinstance(value, str) else value for name, value in fields.items()}
         if self.is_json:
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            self._write(json.dumps({"time": now, "event": event, **fields}))
+            self._write_json(event, **told)
         else:
-            self._write(f"{event}: {' '.join(one_word(str(value)) for value in fields.values())}")
+            self._write(f"{event}: {' '.join(map(str, told.values()))}")
+
+    def _write_json(self, event: str, **fields: str | float) -> None:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._write(json.dumps({"time": now, "event": event, **fields}))
 
 
 class LibraryLog(logging.Handler):
