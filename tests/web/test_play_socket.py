@@ -5,6 +5,7 @@ import base64
 import os
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from gtp_engine.go.clock import TimeLeft
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
-from gtp_engine.people.web import open_games, play_socket
+from gtp_engine.people.web import client_socket, open_games, play_socket
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.saved_games import JsonFiles, SavedGames
@@ -351,6 +352,21 @@ async def test_a_record_that_is_full_is_not_edited(tmp_path: Path, monkeypatch: 
             assert message.endswith("expected 2,000 at most; delete variations")
         assert (await ask(socket, do="play", vertex="E5"))["phase"] == "playing"
         assert len((await ask(socket, "tree", do="delete", node=1))["nodes"]) == 1
+
+
+async def test_an_address_sends_and_gets_so_much_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty pages that opened a game of 700 kB again and again kept the player of another waiting for three seconds."""
+    monkeypatch.setattr(client_socket, "BULK", (100_000.0, 20_000.0))
+    record, started = in_base_64(f"(;SZ[9]C[{'c' * 40_000}])"), time.monotonic()
+    async with (
+        serving(RolloutSource(), games=tmp_path) as client,
+        client.ws_connect("/play") as one,
+        client.ws_connect("/play") as other,
+    ):
+        game = await ask(one, do="load", file=record)
+        tree = await ask(other, "tree", do="open", id=game["id"])
+    sent = len(record) + 2 * len(tree["nodes"][0]["comment"])
+    assert len(tree["nodes"]) == 1 and time.monotonic() - started > (sent - 100_000) / 20_000 > 1.5
 
 
 async def test_those_at_one_address_take_turns(tmp_path: Path) -> None:

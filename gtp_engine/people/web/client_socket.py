@@ -52,6 +52,11 @@ LINES: Final = (10_000.0, 500.0)
 CHARACTERS: Final = (4.0 * MAX_MESSAGE, 2.0**18)
 """The same in bytes."""
 
+BULK: Final = (8.0 * MAX_MESSAGE, 1.0 * MAX_MESSAGE)
+SMALL: Final = 1 << 14
+"""The same for all clients at one address, of long messages and whole games; what has at most SMALL bytes, as moves and
+most games do, does not count.  Fifty clients that begin with four megabytes each kept others waiting for seconds."""
+
 SHARES: Final = {Role.WATCH: 0.5, Role.PLAY: 0.75, Role.COMPUTE: 1.0}
 """Share of the seats that clients of a role leave free for others at most."""
 
@@ -231,6 +236,7 @@ class Seats:
         self.taken = 0
         self.sockets: Final[set[web.WebSocketResponse]] = set()
         """The open WebSockets on these seats."""
+        self.bulk: Final = Addresses(lambda: Pace(*BULK))
 
     @contextlib.contextmanager
     def taking_one(self, request: web.Request) -> Iterator[None]:
@@ -345,9 +351,10 @@ class _Socket(web.WebSocketResponse):
 class ClientSocket:
     """A WebSocket that is open; messages to the client go through `outbox`."""
 
-    def __init__(self, response: web.WebSocketResponse, outbox: Outbox) -> None:
+    def __init__(self, response: web.WebSocketResponse, outbox: Outbox, bulk: Pace) -> None:
         self.response: Final = response
         self.outbox: Final = outbox
+        self._bulk: Final = bulk
         self._messages: Final = Pace(*MESSAGES)
         self._lines: Final = Pace(*LINES)
         self._characters: Final = Pace(*CHARACTERS)
@@ -359,6 +366,8 @@ class ClientSocket:
         too fast is not followed any more once it has gone.
         """
         async for message in self.response:
+            size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
+            await self.wait_for_bulk(size)
             if message.type is WSMsgType.TEXT:
                 yield message.data.encode() or b"\n"  # an empty line; only a binary message can be NO_MORE
             elif message.type is WSMsgType.BINARY:
@@ -366,12 +375,16 @@ class ClientSocket:
             elif message.type is WSMsgType.PING:
                 with contextlib.suppress(ClientError, OSError):
                     await self.response.pong(message.data)
-            size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
             await self.pause(max(self._messages.delay(), self._characters.delay(size)))
             await self.outbox.wait_for_room()
             if self.outbox.is_closed:
                 return
         self.outbox.close()
+
+    async def wait_for_bulk(self, size: int) -> None:
+        """Wait until so many bytes more may come from this address, or be sent to it."""
+        if size > SMALL and (delay := self._bulk.delay(size)):
+            await self.pause(delay)
 
     async def lines(self, message: bytes) -> AsyncIterator[bytes]:
         """Yield the lines of a message, of empty ones in a row one, until the client goes."""
@@ -422,7 +435,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
         sender = asyncio.create_task(outbox.run(response))
         seats.sockets.add(response)
         try:
-            yield ClientSocket(response, outbox)
+            yield ClientSocket(response, outbox, seats.bulk.of(request[ADDRESS]))
         finally:
             seats.sockets.discard(response)
             outbox.close()

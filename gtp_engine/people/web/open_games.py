@@ -13,7 +13,7 @@ import json
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
@@ -105,8 +105,7 @@ class OpenGame:
         """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
-        self._published: Final = PublishedTree()
-        self._published.changes(session.tree)
+        self._published, _ = PublishedTree(entry.name, None, {}, {}).after(session.tree)
         self._record = session.to_bytes(is_main=True)
         self._state = _state_of(session)
         self._state_time = time.monotonic()
@@ -135,24 +134,27 @@ class OpenGame:
             **self._state,
         }
 
-    def tree_message(self) -> Message:
+    def tree_message(self) -> str:
         """Return all nodes of the game as a message."""
-        return {"type": "tree", "id": self.name, "nodes": self._published.nodes()}
+        return self._published.message()
 
-    async def show_to(self, viewer: Callable[[str], None]) -> None:
-        """Send the game to a page, which gets all changes from then on."""
+    @contextlib.contextmanager
+    def staying_open(self) -> Iterator[None]:
+        """Stand for a page in the `with` block."""
 
         def waiting(_: str) -> None:
-            """Stand for the page, so that the game stays open."""
+            """Receive nothing."""
 
         self.viewers.add(waiting)
-        record, text = None, ""
-        while record is not self._record:  # else it has changed meanwhile
-            record = self._record
-            text = await asyncio.to_thread(lambda: encoded(self.tree_message()))
-        self.viewers.discard(waiting)
+        try:
+            yield
+        finally:
+            self.viewers.discard(waiting)
+
+    def show_to(self, viewer: Callable[[str], None]) -> None:
+        """Send the game to a page, which gets all changes from then on."""
         self.viewers.add(viewer)
-        viewer(text)
+        viewer(self.tree_message())
         viewer(encoded(self.message()))
 
     def record(self, *, is_main: bool = True) -> bytes:
@@ -304,22 +306,17 @@ class OpenGame:
 
     async def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
-        state, self._record, changes = await asyncio.to_thread(self._look)
+        state, self._record, (self._published, changes) = await asyncio.to_thread(self._look)
         self._state = state if is_counted else _uncounted(state)
         self._state_time = time.monotonic()
         if changes:
             self._tell(changes)
         self.publish(self.message())
 
-    def _look(self) -> tuple[Message, bytes, str]:
-        """Return the state, the record, and the message about nodes that have changed, "" for none."""
+    def _look(self) -> "tuple[Message, bytes, tuple[PublishedTree, str]]":
+        """Return the state, the record, and the tree with the message about nodes that have changed, "" for none."""
         session = self._session
-        changes = self._published.changes(session.tree)
-        if changes is None:
-            text = ""
-        else:
-            text = encoded({"type": "nodes", "id": self.name, "nodes": changes} if changes else self.tree_message())
-        return _state_of(session), session.to_bytes(is_main=True), text
+        return _state_of(session), session.to_bytes(is_main=True), self._published.after(session.tree)
 
     def publish(self, message: Message) -> None:
         """Send a message to all pages that show the game."""
@@ -352,45 +349,43 @@ class OpenGame:
 
 
 def encoded(message: Message) -> str:
-    """Return a message as text: nodes one by one, so that other threads go on while they are many."""
-    nodes = message.get("nodes")
-    if nodes is None:
-        return json.dumps(message, separators=(",", ":"), allow_nan=False)
-    head = encoded({name: value for name, value in message.items() if name != "nodes"})
-    return f'{head[:-1]},"nodes":[{",".join(map(encoded, nodes))}]}}'
+    """Return a message as text."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False)
 
 
-class PublishedTree:
-    """What pages know of the tree of a game: the values of its nodes (see `node_values`)."""
+class PublishedTree(NamedTuple):
+    """What pages know of the tree of the game `name`: the values of its nodes (see `node_values`) by their ids.
 
-    def __init__(self) -> None:
-        self._values: dict[int, Message] = {}
-        self._seen: dict[int, object] = {}
-        self._root: GameNode | None = None
+    They are kept as the text that is sent: many pages may ask for it, and each encoding would keep all clients waiting.
+    """
 
-    def nodes(self) -> list[Message]:
-        """Return the values of all nodes, each before its children."""
-        return list(self._values.values())
+    name: str
+    root: GameNode | None
+    texts: dict[int, str]
+    seen: dict[int, object]
+    """What each node had when its text was made."""
 
-    def changes(self, tree: GameTree) -> list[Message] | None:
-        """Return the values of the nodes that have changed since the last call, None for no change.
+    def message(self, *, of: Iterable[str] | None = None) -> str:
+        """Return the message with all nodes, each before its children, or with those that are new or have changed."""
+        head = encoded({"type": "tree" if of is None else "nodes", "id": self.name})
+        return f'{head[:-1]},"nodes":[{",".join(self.texts.values() if of is None else of)}]}}'
 
-        The list is empty if nodes have been taken out, or stand in another order: then pages need all of them.
+    def after(self, tree: GameTree) -> "tuple[PublishedTree, str]":
+        """Return what pages know once they have got a message, and that message, "" for no change.
+
+        It has all nodes if some have been taken out, or stand in another order.
         """
-        if tree.root is not self._root:
-            self._root, self._values, self._seen = tree.root, {}, {}
+        known, seen = (self.texts, self.seen) if tree.root is self.root else ({}, {})
         nodes = list(tree.nodes())
-        changed = {node.id: node_values(node) for node in nodes if self._seen.get(node.id) is not node.raw}
-        before = list(self._values)
-        is_rearranged = [node.id for node in nodes if node.id in self._values] != before or any(
-            node.id not in self._values and node.parent is not None and node.parent.children[-1].id in self._values
-            for node in nodes
+        changed = {node.id: encoded(node_values(node)) for node in nodes if seen.get(node.id) is not node.raw}
+        is_rearranged = [node.id for node in nodes if node.id in known] != list(known) or any(
+            node.id not in known and node.parent is not None and node.parent.children[-1].id in known for node in nodes
         )
-        self._values = {node.id: changed.get(node.id) or self._values[node.id] for node in nodes}
-        self._seen = {node.id: node.raw for node in nodes}  # an edit replaces it
-        if is_rearranged or not before:
-            return []
-        return list(changed.values()) or None
+        texts = {node.id: changed.get(node.id) or known[node.id] for node in nodes}
+        new = PublishedTree(self.name, tree.root, texts, {node.id: node.raw for node in nodes})  # an edit replaces it
+        if is_rearranged or not known:
+            return new, new.message()
+        return new, new.message(of=changed.values()) if changed else ""
 
 
 def _uncounted(state: Message) -> Message:

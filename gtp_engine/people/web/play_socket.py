@@ -351,7 +351,9 @@ class _Page:
         """Show another game."""
         self.leave()
         self._shown = game
-        await game.show_to(self._client.outbox.put)
+        with game.staying_open():
+            await self._client.wait_for_bulk(len(game.tree_message()))
+            game.show_to(self._client.outbox.put)
         await self._reviews.recall(game)
         self._send(await self._reviews.message(game.name))
         if game.unsaved:
