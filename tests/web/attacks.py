@@ -101,16 +101,19 @@ def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]]) 
     return attack
 
 
-def frames(path: str, data: bytes) -> Attack:
-    """Return clients that send the same bytes after the handshake again and again, and read nothing."""
+def frames(path: str, data: bytes, *, again: bool = True) -> Attack:
+    """Return clients that send the same bytes after the handshake again and again, or once, and read nothing."""
 
     async def attack(target: Target) -> None:
         async def one(_: int) -> None:
             _, writer = await upgraded(target, path)
             try:
-                while True:
+                writer.write(data)
+                await writer.drain()
+                while again:
                     writer.write(data)
                     await writer.drain()
+                await asyncio.sleep(0.01)
             finally:
                 writer.transport.abort()
 
@@ -287,6 +290,38 @@ async def long_queries(target: Target) -> AsyncIterator[str]:
         )  # fmt: skip
 
 
+def requests(path: bytes, headers: bytes, *, count: int = 20) -> Attack:
+    """Return connections with the token that ask for the same a hundred times at once."""
+
+    async def attack(target: Target) -> None:
+        await connections(count, (HEAD % (path, target.token.encode()) + headers + b"\r\n") * 100)(target)
+
+    return attack
+
+
+async def long_games(target: Target) -> None:
+    """Load games of 700 kB, and open them again and again."""
+    record = base64.b64encode(b"(;SZ[9]" + b";C[%s]" % (b"x" * 700) * 1000 + b")").decode()
+
+    async def one(_: int) -> None:
+        async with ClientSession() as session, session.ws_connect(target.url("/play"), max_msg_size=0) as socket:
+            await socket.send_str(encoded(do="load", file=record))
+            async for message in socket:
+                if (found := message.json())["type"] == "game":
+                    await socket.send_str(encoded(do="open", id=found["id"]))
+
+    await many(target.clients, one)
+
+
+async def long_settings(target: Target) -> AsyncIterator[str]:
+    query = json.loads(QUERY)
+    long = "x" * 1_000_000
+    moves = [{"player": "B", "moves": ["D4"] * 5000, "untilDepth": 5}] * 3
+    settings = {f"k{number}": number for number in range(19_000)}
+    for each in itertools.cycle(({"overrideSettings": settings}, {"avoidMoves": moves}, {"rules": long}, {"id": long})):
+        yield encoded(**query | each)
+
+
 async def wrong_tokens(target: Target) -> None:
     async def one(number: int) -> None:
         async with ClientSession() as session:
@@ -323,6 +358,7 @@ RECORD = (
 )
 QUERY = b'{"id":"a","moves":[["B","E5"]],"rules":"chinese","komi":7,"boardXSize":9,"boardYSize":9,"maxVisits":2}'
 HEAD = b"GET /%s?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+REST = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 UPGRADE = (
     b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -434,8 +470,9 @@ ATTACKS: dict[str, Attack] = {
     "records of 490,000 nodes": records(b"(;SZ[9]" + b";" * 490_000 + b")"),
     "bodies that unpack to a gigabyte": connections(
         5,
-        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
-        % len(packed_zeros(1000))
+        b"GET /"
+        + REST
+        + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed_zeros(1000))
         + packed_zeros(1000),
     ),
     "bodies in other encodings": encoded_bodies,
@@ -448,10 +485,55 @@ ATTACKS: dict[str, Attack] = {
         )
         * 10,
     ),
+    "slow bodies": connections(300, b"POST /" + REST + b"Content-Length: 1000000\r\n\r\n", again=b"X"),
+    "extensions of chunks": connections(
+        20, b"POST /" + REST + b"Transfer-Encoding: chunked\r\n\r\n", again=(b"1;x=" + b"y" * 7000 + b"\r\nz\r\n") * 100
+    ),
+    "paths that go up": connections(20, (b"GET /" + b"%2525/../" * 850 + REST + b"\r\n") * 100),
+    "tags of what is known": requests(b"app.js", (b"If-None-Match: " + b'"a",' * 1900 + b"\r\n") * 90),
+    "long tokens": requests(b"", b"Authorization: Bearer " + b"x" * 8000 + b"\r\n"),
+    "figures": requests(b"metrics", b""),
+    "texts of the page": requests(b"texts-de.json", b"Cookie: x=y\r\n", count=50),
     "addresses of 8,000 parameters": connections(20, HEAD % (b"", b"a&" * 3900) + b"\r\n", again=b"\r\n"),
     "records that are read in a thread": short_records,
     "records of long texts": records(b"(;SZ[9]" + b";C[%s]" % (b"[" * 25_000) * 25 + b")"),
     "queries about each turn of long games": floods("/analysis", long_queries),
+    "games opened again": long_games,
+    "huge numbers": floods(
+        "/play",
+        repeated(
+            '{"do":"play","node":' + "9" * 1_000_000 + "}",
+            '{"do":"comment","node":1e999,"comment":""}',
+            '{"do":"comment","node":NaN,"comment":""}',
+            '{"do":' + '{"a":' * 200_000,
+            '{"do":"comment","node":0,"comment":"\\ud800"}',
+        ),
+    ),
+    "long names": floods(
+        "/play",
+        repeated(
+            encoded(do="rename_game", id="../../etc", title="x" * 900_000),
+            encoded(do="open", id="x" * 900_000),
+            encoded(do="games", text="zz", count=5000),
+            encoded(**NEW | {"rules": "x" * 500_000, "time": "0" * 500_000}),
+            encoded(do="comment", node=0, comment="c" * 900_000),
+        ),
+    ),
+    "long settings": floods("/analysis", long_settings),
+    "long lines of GTP": floods(
+        "/gtp",
+        repeated(
+            "kata-set-rules " + "{" * 60_000 + "\n",
+            "play b " + "9" * 60_000 + "\n",
+            "kata-analyze b 1\n",
+            "set_free_handicap " + "A1 " * 20_000 + "\n",
+            "time_settings 9e999 1 1\n",
+            "1" * 65_000 + " name\n",
+        ),
+    ),
+    "halves of messages": frames("/play", frame(b"x" * 900_000)[:500_000], again=False),
+    "engines that no one waits for": frames("/gtp", frame(b"boardsize 19\ngenmove b\n"), again=False),
+    "queries that no one waits for": frames("/analysis", frame(QUERY), again=False),
     "messages that unpack to a gigabyte": unpacking_messages,
     "lines forged in the log": connections(50, b"GET /%0arequest:%0a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100),
     "frames without a mask": frames("/play", b"\x81\x02{}" * 10_000),
