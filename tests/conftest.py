@@ -42,7 +42,7 @@ MOST_TESTS: Final = 2000
 """Tests from which a run uses AlphaGo's kernels as well."""
 
 COROUTINE_SECONDS: Final = 120
-"""The longest that a test that is a coroutine may take on an idle machine."""
+"""The longest that a test that is a coroutine may take on an idle machine, if its module has no `TEST_SECONDS`."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,16 +65,17 @@ def _few_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine to its end."""
+    """Run a test that is a coroutine to its end, in the event loop of the browser if it has `windows`."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    names = inspect.signature(pyfuncitem.obj).parameters
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
 
     async def limited() -> None:
-        async with asyncio.timeout(bound(COROUTINE_SECONDS)):
-            await pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        async with asyncio.timeout(bound(getattr(pyfuncitem.module, "TEST_SECONDS", COROUTINE_SECONDS))):
+            await pyfuncitem.obj(**arguments)
 
-    asyncio.run(limited())
+    run = arguments["windows"].chromium.run if "windows" in arguments else asyncio.run
+    run(limited())
     return True
 
 
@@ -141,6 +142,16 @@ def chromium() -> Iterator[Any]:
     browser = Chromium()
     yield browser
     browser.close()
+
+
+@pytest.fixture
+def windows(chromium: Any) -> Iterator[Any]:
+    """Return the windows of a test."""
+    from web.browser import Windows
+
+    windows = Windows(chromium)
+    yield windows
+    windows.close()
 
 
 @pytest.fixture

@@ -35,14 +35,15 @@ def page(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> str:
     for position in RESULT["positions"]:
         position["stones"], position["ownership"] = "." * 25, [0] * 25
     file.write_text(page_of(RESULT, title="game"), encoding="utf-8")
-    content = []
+    content, windows = [], Windows(chromium)
 
-    async def read(windows: Windows) -> None:
+    async def read() -> None:
         page = await windows.page(f"{file.as_uri()}#4", width=500, height=1500)
         await until(page, "document.querySelector('#lost rect')")
         content.append(await page.content())
 
-    chromium.run(read)
+    chromium.run(read())
+    windows.close()
     return content[0]
 
 
@@ -86,30 +87,26 @@ def test_the_page_needs_nothing_else_and_its_script_is_allowed(page: str) -> Non
     assert json.loads(html.unescape(part(page, "data"))) == json.loads(json.dumps(RESULT))
 
 
-def test_the_board_shows_continuations_step_by_step_and_owners(chromium: Chromium, tmp_path: Path) -> None:
+async def test_the_board_shows_continuations_step_by_step_and_owners(windows: Windows, tmp_path: Path) -> None:
     result = review_of().to_json()
     line = result["positions"][2]["candidates"][0]["line"]
-
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, result, "#2")
-        await page.click(point(line[0]))
-        for count in (1, 2, 3):
-            assert await page.locator(".number").all_text_contents() == [str(number + 1) for number in range(count)]
-            await page.keyboard.press("ArrowRight")
-        await page.keyboard.press("ArrowLeft")
-        assert await page.locator(".number").count() == 3
-        await page.keyboard.press("Escape")
+    page = await opened(windows, tmp_path, result, "#2")
+    await page.click(point(line[0]))
+    for count in (1, 2, 3):
+        assert await page.locator(".number").all_text_contents() == [str(number + 1) for number in range(count)]
         await page.keyboard.press("ArrowRight")
-        assert (await page.inner_text("#now")).startswith("Move 3: Black D2")
-        assert not await page.locator(".number").count()
-        await page.click("#owner")
-        position = result["positions"][3]
-        free = [each for each, stone in zip(position["ownership"], position["stones"], strict=True) if stone == "."]
-        await page.click("#hints")
-        drawn = await page.locator(".owner-black, .owner-white").count()
-        assert drawn == sum(abs(each) >= 10 for each in free) > 0
-
-    chromium.run(look)
+    await page.keyboard.press("ArrowLeft")
+    assert await page.locator(".number").count() == 3
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("ArrowRight")
+    assert (await page.inner_text("#now")).startswith("Move 3: Black D2")
+    assert not await page.locator(".number").count()
+    await page.click("#owner")
+    position = result["positions"][3]
+    free = [each for each, stone in zip(position["ownership"], position["stones"], strict=True) if stone == "."]
+    await page.click("#hints")
+    drawn = await page.locator(".owner-black, .owner-white").count()
+    assert drawn == sum(abs(each) >= 10 for each in free) > 0
 
 
 async def opened(windows: Windows, folder: Path, result: dict[str, Any], place: str = "", **options: Any) -> "Page":
@@ -138,94 +135,81 @@ def lessons() -> dict[str, Any]:
 
 
 @windows_of_all_kinds
-def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_what_was_better(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
+async def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_what_was_better(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
 ) -> None:
     """It stopped after the bad move, and the better one was never on the board together with it."""
     better = lessons["moves"][0]["best"]
-
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons, "#6", **window)
-        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page = await opened(windows, tmp_path, lessons, "#6", **window)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.keyboard.press("p")
+    while await page.input_value("#slider") != "0":
         await page.keyboard.press("p")
-        while await page.input_value("#slider") != "0":
-            await page.keyboard.press("p")
-        assert f"Black C3 lost 8.0; better {better}" in await page.inner_text("#now")
-        assert "A 3k plays C3 in 31% of such positions, a 3d in 6%." in await page.inner_text("#now")
-        assert await page.text_content(".candidate.played") == "−8.0"
-        assert await page.locator(".candidate.played .disc").evaluate("e => getComputedStyle(e).fill") == RED
-        assert await page.locator(".candidate.best").count() == 1
-        await page.get_by_role("button", name="C3, as played").click()
-        assert await page.locator(".number").all_text_contents() == ["1"]
-        await page.click("#next")
-        assert await page.locator(".number").all_text_contents() == ["1", "2"], "how it is answered"
-        await page.get_by_role("button", name="Back to the game").click()
-        await page.click("#next-mistake")
-        assert await page.input_value("#slider") == "1"
-        assert (await page.inner_text("#now")).splitlines()[0].endswith("took 12 s"), "the move before it"
-        rows = [row.split("\t") for row in (await page.inner_text("#players")).splitlines()]
-        assert ["Seconds per move", "12", "3"] in rows
-        assert [row[0] for row in rows if row[0].startswith("·")] == ["· opening", "· middle game", "· endgame"]
-        assert await page.locator("#time .graph-time").count() == 2
-
-    chromium.run(look)
+    assert f"Black C3 lost 8.0; better {better}" in await page.inner_text("#now")
+    assert "A 3k plays C3 in 31% of such positions, a 3d in 6%." in await page.inner_text("#now")
+    assert await page.text_content(".candidate.played") == "−8.0"
+    assert await page.locator(".candidate.played .disc").evaluate("e => getComputedStyle(e).fill") == RED
+    assert await page.locator(".candidate.best").count() == 1
+    await page.get_by_role("button", name="C3, as played").click()
+    assert await page.locator(".number").all_text_contents() == ["1"]
+    await page.click("#next")
+    assert await page.locator(".number").all_text_contents() == ["1", "2"], "how it is answered"
+    await page.get_by_role("button", name="Back to the game").click()
+    await page.click("#next-mistake")
+    assert await page.input_value("#slider") == "1"
+    assert (await page.inner_text("#now")).splitlines()[0].endswith("took 12 s"), "the move before it"
+    rows = [row.split("\t") for row in (await page.inner_text("#players")).splitlines()]
+    assert ["Seconds per move", "12", "3"] in rows
+    assert [row[0] for row in rows if row[0].startswith("·")] == ["· opening", "· middle game", "· endgame"]
+    assert await page.locator("#time .graph-time").count() == 2
 
 
 RED = "rgb(179, 38, 30)"
 
 
-def test_the_players_mistakes_are_listed_apart_and_the_persons_come_first(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+async def test_the_players_mistakes_are_listed_apart_and_the_persons_come_first(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any]
 ) -> None:
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons | {"person": "W"})
-        assert await page.locator("#mistakes h3").all_inner_texts() == ["Bob", "Ann"]
-        await page.click("#reader-B")
-        assert await page.locator("#mistakes h3").all_inner_texts() == ["Ann", "Bob"]
-        assert "Ann played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
-        chips = await page.locator(".candidates button").all_inner_texts()
-        assert chips and not any("B+" in chip or "W+" in chip for chip in chips), "all as one side sees them"
-
-    chromium.run(look)
+    page = await opened(windows, tmp_path, lessons | {"person": "W"})
+    assert await page.locator("#mistakes h3").all_inner_texts() == ["Bob", "Ann"]
+    await page.click("#reader-B")
+    assert await page.locator("#mistakes h3").all_inner_texts() == ["Ann", "Bob"]
+    assert "Ann played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
+    chips = await page.locator(".candidates button").all_inner_texts()
+    assert chips and not any("B+" in chip or "W+" in chip for chip in chips), "all as one side sees them"
 
 
-def test_the_page_names_ranks_and_rules_in_the_readers_language(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+async def test_the_page_names_ranks_and_rules_in_the_readers_language(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any]
 ) -> None:
     """They stood in it as programs write them."""
-
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons, locale="zh-CN")
-        assert " 5 级或以下与 1 级之间。" in await page.inner_text("#ranks")
-        assert " · 中国规则 · 贴目 " in await page.inner_text("#facts")
-
-    chromium.run(look)
+    page = await opened(windows, tmp_path, lessons, locale="zh-CN")
+    assert " 5 级或以下与 1 级之间。" in await page.inner_text("#ranks")
+    assert " · 中国规则 · 贴目 " in await page.inner_text("#facts")
 
 
-def test_the_board_is_a_grid_for_screen_readers(chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]) -> None:
+async def test_the_board_is_a_grid_for_screen_readers(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any]
+) -> None:
     """It was an image without a word."""
-
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons)
-        snapshot = await page.locator("#board").aria_snapshot()
-        assert snapshot.count("- row") == 5 and snapshot.count("gridcell") == 25
-        assert 'gridcell "C3, empty, was played, lost 8.0 points"' in snapshot
-        best = lessons["moves"][0]["best"]
-        assert f'gridcell "{best}, empty, best move"' in snapshot
-        await page.focus(".point[tabindex='0']")
-        await page.keyboard.press("ArrowLeft")
-        assert await page.evaluate("document.activeElement.ariaLabel.slice(0, 2)") == "B3"
-        assert await page.input_value("#slider") == "0", "arrow keys on the board move on the board"
-        await page.keyboard.press("ArrowRight")
-        await page.keyboard.press("Enter")
-        assert (await page.inner_text("#now")).startswith("Continuation")
-
-    chromium.run(look)
+    page = await opened(windows, tmp_path, lessons)
+    snapshot = await page.locator("#board").aria_snapshot()
+    assert snapshot.count("- row") == 5 and snapshot.count("gridcell") == 25
+    assert 'gridcell "C3, empty, was played, lost 8.0 points"' in snapshot
+    best = lessons["moves"][0]["best"]
+    assert f'gridcell "{best}, empty, best move"' in snapshot
+    await page.focus(".point[tabindex='0']")
+    await page.keyboard.press("ArrowLeft")
+    assert await page.evaluate("document.activeElement.ariaLabel.slice(0, 2)") == "B3"
+    assert await page.input_value("#slider") == "0", "arrow keys on the board move on the board"
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    assert (await page.inner_text("#now")).startswith("Continuation")
 
 
 @windows_of_all_kinds
-def test_mistakes_are_solved_on_the_page_without_a_server(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
+async def test_mistakes_are_solved_on_the_page_without_a_server(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
 ) -> None:
     answers = lessons["lessons"][0]["answers"]
     right = next(each["vertex"] for each in answers if each["points_lost"] == 0.4)
@@ -233,55 +217,48 @@ def test_mistakes_are_solved_on_the_page_without_a_server(
         f"{letter}{number}" for letter in "ABCDE" for number in range(1, 6)
         if f"{letter}{number}" not in {each["vertex"] for each in answers}
     )  # fmt: skip
-
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons, **window)
-        await page.click(".quiz-start")
-        text = "document.querySelector('.quiz-text').innerText"
-        assert "Black to play. C3 was played here and lost 8.0 points." in await page.inner_text("#quiz")
-        assert await page.locator(".candidate").all_text_contents() == ["−8.0"], "the answer is not shown"
-        for name in (".quiz-text", "#board svg"):
-            box = await page.locator(name).bounding_box()
-            assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= window.get("height", 860) + 1
-        await page.click(point(unknown))
-        await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
-        await page.click(point("C3"))
-        await until(page, f"/C3 loses 8.0 points: White answers [A-E][1-5]/.test({text})")
-        assert not await page.is_visible("#mistakes"), "which has the answers"
-        assert await page.inner_text("#now") == "", "it asked for a click while it showed the refutation"
-        await until(page, "document.querySelectorAll('.number').length > 2")  # the refutation goes on by itself
-        await page.get_by_role("button", name="Try again").click()
-        await page.click(point(right))
-        await until(page, f"/^Right: {right} loses 0.4 points; the best move is/.test({text})")
-        await page.get_by_role("button", name="Finish").click()
-        assert "1 of 1 solved, 0 at the first try." in await page.inner_text("#quiz")
-        assert "Over 1 game: 1 of 1 positions solved, 0 at the first try." in await page.inner_text("#quiz")
+    page = await opened(windows, tmp_path, lessons, **window)
+    await page.click(".quiz-start")
+    text = "document.querySelector('.quiz-text').innerText"
+    assert "Black to play. C3 was played here and lost 8.0 points." in await page.inner_text("#quiz")
+    assert await page.locator(".candidate").all_text_contents() == ["−8.0"], "the answer is not shown"
+    for name in (".quiz-text", "#board svg"):
+        box = await page.locator(name).bounding_box()
+        assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= window.get("height", 860) + 1
+    await page.click(point(unknown))
+    await until(page, f"{text}.startsWith('The review did not look at {unknown}')")
+    await page.click(point("C3"))
+    await until(page, f"/C3 loses 8.0 points: White answers [A-E][1-5]/.test({text})")
+    assert not await page.is_visible("#mistakes"), "which has the answers"
+    assert await page.inner_text("#now") == "", "it asked for a click while it showed the refutation"
+    await until(page, "document.querySelectorAll('.number').length > 2")  # the refutation goes on by itself
+    await page.get_by_role("button", name="Try again").click()
+    await page.click(point(right))
+    await until(page, f"/^Right: {right} loses 0.4 points; the best move is/.test({text})")
+    await page.get_by_role("button", name="Finish").click()
+    assert "1 of 1 solved, 0 at the first try." in await page.inner_text("#quiz")
+    assert "Over 1 game: 1 of 1 positions solved, 0 at the first try." in await page.inner_text("#quiz")
+    await page.reload()
+    while not await page.evaluate("localStorage.length"):  # Chromium may reload before it has kept the result
         await page.reload()
-        while not await page.evaluate("localStorage.length"):  # Chromium may reload before it has kept the result
-            await page.reload()
-        await page.click("#reader-W")
-        await page.click(".quiz-start")
-        await page.click(point(lessons["moves"][1]["best"]))
-        await until(page, f"/^Right: .. is the best move/.test({text})")
-        await page.get_by_role("button", name="Finish").click()
-        assert "2 of 2 positions solved, 1 at the first try." in await page.inner_text("#quiz"), "counted over games"
-
-    chromium.run(look)
+    await page.click("#reader-W")
+    await page.click(".quiz-start")
+    await page.click(point(lessons["moves"][1]["best"]))
+    await until(page, f"/^Right: .. is the best move/.test({text})")
+    await page.get_by_role("button", name="Finish").click()
+    assert "2 of 2 positions solved, 1 at the first try." in await page.inner_text("#quiz"), "counted over games"
 
 
-def test_the_page_on_paper_has_diagrams_of_the_mistakes(
-    chromium: Chromium, tmp_path: Path, lessons: dict[str, Any]
+async def test_the_page_on_paper_has_diagrams_of_the_mistakes(
+    windows: Windows, tmp_path: Path, lessons: dict[str, Any]
 ) -> None:
-    async def look(windows: Windows) -> None:
-        page = await opened(windows, tmp_path, lessons, dark=True)
-        await page.emulate_media(media="print", color_scheme="dark")
-        await page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert await page.locator("figure").count() == 2 and await page.locator("figure").first.is_visible()
-        assert not await page.locator("#quiz-card, .controls").first.is_visible()
-        assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        assert len(await page.pdf()) > 5000
-        color = "stone.closest('svg').querySelector(stone.getAttribute('fill').slice(4, -1)) !== null"
-        found = await page.evaluate(f"[...document.querySelectorAll('figure [fill^=url]')].map((stone) => {color})")
-        assert found and all(found), "stones had the colours of the board that paper does not show, and were missing"
-
-    chromium.run(look)
+    page = await opened(windows, tmp_path, lessons, dark=True)
+    await page.emulate_media(media="print", color_scheme="dark")
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert await page.locator("figure").count() == 2 and await page.locator("figure").first.is_visible()
+    assert not await page.locator("#quiz-card, .controls").first.is_visible()
+    assert await page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(await page.pdf()) > 5000
+    color = "stone.closest('svg').querySelector(stone.getAttribute('fill').slice(4, -1)) !== null"
+    found = await page.evaluate(f"[...document.querySelectorAll('figure [fill^=url]')].map((stone) => {color})")
+    assert found and all(found), "stones had the colours of the board that paper does not show, and were missing"

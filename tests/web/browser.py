@@ -1,15 +1,12 @@
-"""Chromium, driven by Playwright: one browser for all tests of a process, which is the fixture `chromium`.
+"""Chromium, driven by Playwright: one browser for all tests of a process, and windows of it, the fixture `windows`.
 
     pytestmark = needs_browser
 
-    def test_the_page(chromium: Chromium, tmp_path: Path) -> None:
-        async def test(windows: Windows) -> None:
-            async with server(tmp_path / "games") as port:
-                page = await windows.page(f"http://127.0.0.1:{port}/", width=390, height=844, touch=True)
-                await page.click("#new")
-                await until(page, "document.querySelector('#setup').open")
-
-        chromium.run(test)
+    async def test_the_page(windows: Windows, tmp_path: Path) -> None:
+        async with server(tmp_path / "games") as port:
+            page = await windows.page(f"http://127.0.0.1:{port}/", width=390, height=844, touch=True)
+            await page.click("#new")
+            await until(page, "document.querySelector('#setup').open")
 
 A page is Playwright's: https://playwright.dev/python/docs/api/class-page.  All tests share an event loop, in which
 they can run servers too.
@@ -21,7 +18,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,7 +38,6 @@ MISSING: Final = (
 
 needs_browser: Final = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
-TEST_SECONDS: Final = 120
 WAIT_SECONDS: Final = 20
 POLL: Final = 0.02
 LONGEST_POLL: Final = 0.1
@@ -51,11 +47,13 @@ LONGEST_POLL: Final = 0.1
 class Windows:
     """The windows of one test; each has cookies and storage of its own."""
 
-    def __init__(self, browser: "Browser") -> None:
-        self._browser = browser
+    def __init__(self, chromium: "Chromium") -> None:
+        self.chromium: Final = chromium
         self._contexts: list[BrowserContext] = []
         self.complaints: list[str] = []
         """What pages wrote to their consoles, and exceptions."""
+        self.expected = "(?!)"
+        """A regular expression of what they may write, beside that a connection is refused (a server restarts)."""
 
     async def page(
         self,
@@ -68,7 +66,8 @@ class Windows:
         **options: Any,
     ) -> "Page":
         """Open a page in a window of this size; `options` are Playwright's of a context, such as a locale."""
-        context = await self._browser.new_context(
+        browser = await self.chromium.started()
+        context = await browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light",
             has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, **options,
         )  # fmt: skip
@@ -80,9 +79,12 @@ class Windows:
         await page.goto(url)
         return page
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        """Close them; raise AssertionError if their pages complained."""
         for context in self._contexts:
-            await context.close()
+            self.chromium.run(context.close())
+        allowed = re.compile(f"ERR_CONNECTION_REFUSED|{self.expected}")
+        assert [text for text in self.complaints if not allowed.search(text)] == []
 
 
 class Chromium:
@@ -94,23 +96,14 @@ class Chromium:
         self._browser: Browser | None = None
         self._stop: Callable[[], Awaitable[None]] | None = None
 
-    def run(
-        self, test: Callable[[Windows], Awaitable[None]], *, expected: str = "(?!)", seconds: float = TEST_SECONDS
-    ) -> None:
-        """Run a test; its pages may complain of a refused connection (a server that is restarted) and of `expected`."""
-        self._runner.run(self._run(test, re.compile(f"ERR_CONNECTION_REFUSED|{expected}"), seconds))
+    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run a test in the event loop of the browser."""
+        self._runner.run(coroutine)
 
-    async def _run(self, test: Callable[[Windows], Awaitable[None]], allowed: re.Pattern[str], seconds: float) -> None:
-        windows = Windows(self._browser or await self._start())
-        try:
-            async with asyncio.timeout(bound(seconds)):
-                await test(windows)
-        finally:
-            await windows.close()
-        complaints = [text for text in windows.complaints if not allowed.search(text)]
-        assert not complaints, complaints
-
-    async def _start(self) -> "Browser":
+    async def started(self) -> "Browser":
+        """Return the browser; the first call starts it."""
+        if self._browser is not None:
+            return self._browser
         from playwright.async_api import async_playwright
 
         playwright = await async_playwright().start()

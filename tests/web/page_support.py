@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp.test_utils import TestServer
 from puct_support import AreaEvaluator
-from web.browser import until
+from web.browser import Windows, until
 from web.serving import close
 
 from gtp_engine.config import Config
@@ -44,14 +44,22 @@ async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncI
     assert [line for line in log if "rror" in line] == []
 
 
+async def without_a_game(windows: Windows, port: int, **window: Any) -> "Page":
+    """Open the page in a new window, and close the dialog with which it begins."""
+    page = await windows.page(f"http://127.0.0.1:{port}/", **window)
+    await until(page, "document.querySelector('#setup').open")
+    await page.click("#setup button[value='']")
+    return page
+
+
 async def new_game(page: "Page", **choices: str) -> None:
-    """Start a game with these choices in the dialog."""
+    """Start a game with these choices in the dialog, and wait for the person's turn."""
     await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
     for name, value in choices.items():
         field = f"document.querySelector('#setup [name={name}]')"
         await page.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
     await page.click("#setup button[value=start]")
-    await until(page, "location.hash.startsWith('#game=') && !document.querySelector('#setup').open")
+    await until(page, f"location.hash.startsWith('#game=') && !document.querySelector('#setup').open && {MY_MOVE}")
 
 
 async def click_point(page: "Page", vertex: str, size: int = 9) -> None:

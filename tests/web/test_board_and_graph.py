@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from web.browser import Chromium, Windows, needs_browser, until
+from web.browser import Windows, needs_browser, until
 from web.page_support import server
 
 if TYPE_CHECKING:
@@ -23,16 +23,13 @@ MODULE = """import('/board.js').then((board) => {
 })"""
 
 
-def test_what_board_and_graph_draw(chromium: Chromium, tmp_path: Path) -> None:
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await until(page, "document.querySelector('#setup').open")
-            await no_territory_on_stones(page)
-            await labels_of_a_phone(page)
-            await lines_are_seen(page)
-
-    chromium.run(test)
+async def test_what_board_and_graph_draw(windows: Windows, tmp_path: Path) -> None:
+    async with server(tmp_path / "games") as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/")
+        await until(page, "document.querySelector('#setup').open")
+        await no_territory_on_stones(page)
+        await labels_of_a_phone(page)
+        await lines_are_seen(page)
 
 
 BOARD = """const drawn = new board.Board(put(%d), () => {}, { hasCursor: false });

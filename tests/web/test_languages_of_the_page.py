@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from web.browser import Chromium, Windows, needs_browser, until
+from web.browser import Windows, needs_browser, until
 from web.page_support import click_point, server
 
 from gtp_engine.base.languages import page_texts
@@ -12,24 +12,22 @@ pytestmark = needs_browser
 
 
 @pytest.mark.parametrize(("locale", "language"), [("ja-JP", "ja"), ("zh-TW", "zh-Hant")])
-def test_the_page_speaks_the_browsers_language(locale: str, language: str, chromium: Chromium, tmp_path: Path) -> None:
+async def test_the_page_speaks_the_browsers_language(
+    locale: str, language: str, windows: Windows, tmp_path: Path
+) -> None:
     texts = page_texts(language)
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/", locale=locale)
-            await until(page, "document.querySelector('#setup').open")
-            assert await page.evaluate("document.documentElement.lang") == language
-            assert await page.inner_text("#setup-title") == texts["New game"]
-            await page.click("#setup button[value=start]")
-            await until(page, f"document.querySelector('#status').innerText.includes({texts['Your move.']!r})")
-            assert await page.inner_text("#pass") == texts["Pass"]
-            label = await page.get_attribute(".point[data-x='4'][data-y='4']", "aria-label")
-            assert label == f"E5, {texts['empty']}"
-            await click_point(page, "E5")
-            await until(page, "document.querySelector('#number').innerText === '2 / 2'")
-            await click_point(page, "E5")
-            await until(page, "!document.querySelector('#error').hidden")
-            assert await page.inner_text("#error") == texts["{vertex} is occupied."].format(vertex="E5"), "in English"
-
-    chromium.run(test)
+    async with server(tmp_path) as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/", locale=locale)
+        await until(page, "document.querySelector('#setup').open")
+        assert await page.evaluate("document.documentElement.lang") == language
+        assert await page.inner_text("#setup-title") == texts["New game"]
+        await page.click("#setup button[value=start]")
+        await until(page, f"document.querySelector('#status').innerText.includes({texts['Your move.']!r})")
+        assert await page.inner_text("#pass") == texts["Pass"]
+        label = await page.get_attribute(".point[data-x='4'][data-y='4']", "aria-label")
+        assert label == f"E5, {texts['empty']}"
+        await click_point(page, "E5")
+        await until(page, "document.querySelector('#number').innerText === '2 / 2'")
+        await click_point(page, "E5")
+        await until(page, "!document.querySelector('#error').hidden")
+        assert await page.inner_text("#error") == texts["{vertex} is occupied."].format(vertex="E5"), "in English"

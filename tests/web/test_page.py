@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from web.browser import Chromium, Windows, needs_browser, open_record, until
-from web.page_support import MY_MOVE, moves_of, new_game, pass_move, play, server
+from web.browser import Windows, needs_browser, open_record, until
+from web.page_support import MY_MOVE, moves_of, new_game, pass_move, play, server, without_a_game
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -13,41 +13,36 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 
 
-def test_a_whole_game(chromium: Chromium, tmp_path: Path) -> None:
+async def test_a_whole_game(windows: Windows, tmp_path: Path) -> None:
     """A game against passes of the person's, until both pass; dead stones; then two browsers, a reload, a restart."""
     games = tmp_path / "games"
-
-    async def test(windows: Windows) -> None:
-        async with server(games) as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(page, human="B", komi="5.5")
-            await play(page, "E5")
-            assert await moves_of(page) == 2
-            await keyboard_move(page)
-            await analysis_on_and_off(page)
-            await page.click("#undo")
-            await until(page, "document.querySelector('#number').innerText === '2 / 4'")
-            await page.reload()
-            await until(page, f"document.querySelector('#number').innerText === '2 / 4' && {MY_MOVE}")
-            other = await windows.page(f"http://127.0.0.1:{port}/")
-            await new_game(other, human="W")
-            await until(other, MY_MOVE)
-            assert await moves_of(other) == 1
-            viewer = await windows.page(await page.evaluate("location.href"))
-            await until(viewer, "document.querySelector('#number').innerText === '2 / 4'")
-            await play(page, await free_vertex(page))
-            await until(viewer, "document.querySelector('#number').innerText === '4 / 4'")
-            assert await moves_of(other) == 1, "games do not mix"
-            await viewer.evaluate(f"location.hash = '{await other.evaluate('location.hash')}'")
-            await until(viewer, "document.querySelector('#number').innerText === '1 / 1'")
-        await until(page, "document.querySelector('#status').innerText.includes('connection')")
-        async with server(games, port):
-            await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
-            await to_the_end(page)
-            assert sorted(path.suffix for path in games.iterdir()) == [".json", ".json"]
-            assert {path.name for path in tmp_path.iterdir()} == {"games"}
-
-    chromium.run(test)
+    async with server(games) as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/")
+        await new_game(page, human="B", komi="5.5")
+        await play(page, "E5")
+        assert await moves_of(page) == 2
+        await keyboard_move(page)
+        await analysis_on_and_off(page)
+        await page.click("#undo")
+        await until(page, "document.querySelector('#number').innerText === '2 / 4'")
+        await page.reload()
+        await until(page, f"document.querySelector('#number').innerText === '2 / 4' && {MY_MOVE}")
+        other = await windows.page(f"http://127.0.0.1:{port}/")
+        await new_game(other, human="W")
+        assert await moves_of(other) == 1
+        viewer = await windows.page(await page.evaluate("location.href"))
+        await until(viewer, "document.querySelector('#number').innerText === '2 / 4'")
+        await play(page, await free_vertex(page))
+        await until(viewer, "document.querySelector('#number').innerText === '4 / 4'")
+        assert await moves_of(other) == 1, "games do not mix"
+        await viewer.evaluate(f"location.hash = '{await other.evaluate('location.hash')}'")
+        await until(viewer, "document.querySelector('#number').innerText === '1 / 1'")
+    await until(page, "document.querySelector('#status').innerText.includes('connection')")
+    async with server(games, port):
+        await until(page, f"document.querySelector('#number').innerText === '4 / 4' && {MY_MOVE}", 30)
+        await to_the_end(page)
+        assert sorted(path.suffix for path in games.iterdir()) == [".json", ".json"]
+        assert {path.name for path in tmp_path.iterdir()} == {"games"}
 
 
 async def keyboard_move(page: "Page") -> None:
@@ -109,103 +104,85 @@ async def to_the_end(page: "Page") -> None:
     await until(page, "/ won by [\\d.]+ points?\\.$/.test(document.querySelector('#status').innerText)")
 
 
-def test_a_page_whose_connection_comes_back(chromium: Chromium, tmp_path: Path) -> None:
+async def test_a_page_whose_connection_comes_back(windows: Windows, tmp_path: Path) -> None:
     """What was typed in the dialog stays; and a file that is too long for a message does not end the connection."""
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
-            await page.evaluate("document.querySelector('[name=komi]').value = '3.5'")
-        await until(page, "document.querySelector('#status').innerText.includes('connection')")
-        async with server(tmp_path / "games", port):
-            await until(page, "document.querySelector('#status').innerText.startsWith('Start a new game')", 30)
-            assert await page.evaluate("document.querySelector('[name=komi]').value") == "3.5"
-            await new_game(page)
-            await until(page, MY_MOVE)
-            await open_record(page, f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
-            await until(page, "!document.querySelector('#error').hidden")
-            text = await page.inner_text("#error")
-            assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
-            assert "connection" not in await page.inner_text("#status")
-
-    chromium.run(test)
+    async with server(tmp_path / "games") as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/")
+        await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+        await page.evaluate("document.querySelector('[name=komi]').value = '3.5'")
+    await until(page, "document.querySelector('#status').innerText.includes('connection')")
+    async with server(tmp_path / "games", port):
+        await until(page, "document.querySelector('#status').innerText.startsWith('Start a new game')", 30)
+        assert await page.evaluate("document.querySelector('[name=komi]').value") == "3.5"
+        await new_game(page)
+        await open_record(page, f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
+        await until(page, "!document.querySelector('#error').hidden")
+        text = await page.inner_text("#error")
+        assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
+        assert "connection" not in await page.inner_text("#status")
 
 
-def test_a_page_without_its_server(chromium: Chromium, tmp_path: Path) -> None:
+async def test_a_page_without_its_server(windows: Windows, tmp_path: Path) -> None:
     """The browser keeps the page and the last games, and plays on once the server is back."""
-
-    async def test(windows: Windows) -> None:
-        number, status = "document.querySelector('#number').innerText", "document.querySelector('#status').innerText"
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/")
-            await page.click("#setup button[value='']")
-            await open_record(page, "(;SZ[9]C[first];B[cc];W[gg])")
-            await until(page, f"{number} === '2 / 2'")
-            await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
-            await until(page, f"{number} === '3 / 3'")
-            await until(page, "navigator.serviceWorker.controller")
-            found = "caches.match('kept/games').then((found) => (found ? found.json() : [{ games: [] }]))"
-            listed = f"{found}.then(([{{ games }}]) => (kept = games))"
-            await until(page, f"{listed} && kept.length === 2")
-        await page.reload()
-        await until(
-            page, f"{status} === 'The server is away: this is the game as it was here last.' && {number} === '3 / 3'"
-        )
-        await page.keyboard.press("ArrowLeft")
-        assert await page.input_value("#comment") == "kept"
-        assert not await page.is_visible("#actions")
-        await page.click("#games")
-        await page.click("#game-list .game >> nth=1")
+    number, status = "document.querySelector('#number').innerText", "document.querySelector('#status').innerText"
+    async with server(tmp_path / "games") as port:
+        page = await without_a_game(windows, port)
+        await open_record(page, "(;SZ[9]C[first];B[cc];W[gg])")
         await until(page, f"{number} === '2 / 2'")
-        async with server(tmp_path / "games", port):
-            await until(page, "document.querySelector('#actions').checkVisibility()", 30)
+        await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
+        await until(page, f"{number} === '3 / 3'")
+        await until(page, "navigator.serviceWorker.controller")
+        found = "caches.match('kept/games').then((found) => (found ? found.json() : [{ games: [] }]))"
+        listed = f"{found}.then(([{{ games }}]) => (kept = games))"
+        await until(page, f"{listed} && kept.length === 2")
+    await page.reload()
+    await until(
+        page, f"{status} === 'The server is away: this is the game as it was here last.' && {number} === '3 / 3'"
+    )
+    await page.keyboard.press("ArrowLeft")
+    assert await page.input_value("#comment") == "kept"
+    assert not await page.is_visible("#actions")
+    await page.click("#games")
+    await page.click("#game-list .game >> nth=1")
+    await until(page, f"{number} === '2 / 2'")
+    async with server(tmp_path / "games", port):
+        await until(page, "document.querySelector('#actions').checkVisibility()", 30)
 
-    chromium.run(test)
 
-
-def test_a_page_whose_token_is_no_longer_valid(chromium: Chromium, tmp_path: Path) -> None:
+async def test_a_page_whose_token_is_no_longer_valid(windows: Windows, tmp_path: Path) -> None:
     """It said forever that it was trying again, and went on checking a clock that had run out."""
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games", token="first") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/?token=first")
-            await new_game(page, size="9", clock="absolute")
-            await until(page, MY_MOVE)
-        await until(page, "document.querySelector('#status').innerText.includes('trying again')")
-        await page.evaluate("performance.now = () => 1e9")
-        async with server(tmp_path / "games", port, token="second"):
-            await until(page, "document.querySelector('#status').innerText.includes('another token')", 30)
-            assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
-            assert await page.evaluate("document.querySelector('#error').hidden")
-
-    chromium.run(test, expected="401|WebSocket connection")
+    windows.expected = "401|WebSocket connection"
+    async with server(tmp_path / "games", token="first") as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/?token=first")
+        await new_game(page, size="9", clock="absolute")
+    await until(page, "document.querySelector('#status').innerText.includes('trying again')")
+    await page.evaluate("performance.now = () => 1e9")
+    async with server(tmp_path / "games", port, token="second"):
+        await until(page, "document.querySelector('#status').innerText.includes('another token')", 30)
+        assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
+        assert await page.evaluate("document.querySelector('#error').hidden")
 
 
-def test_a_phone(chromium: Chromium, tmp_path: Path) -> None:
+async def test_a_phone(windows: Windows, tmp_path: Path) -> None:
     """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen."""
-
-    async def test(windows: Windows) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
-            await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
-            await until(page, "document.querySelectorAll('.point').length === 361")
-            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            clock = await page.inner_text("#black .clock")
-            assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
-            await until(page, MY_MOVE)
-            before = await moves_of(page)
-            await tap(page)
-            assert await moves_of(page) == before
-            await page.click("#first")
-            await until(page, "document.querySelector('#confirm').disabled")
-            await page.click("#last")
-            assert await page.evaluate("document.querySelector('#confirm').disabled")
-            await tap(page)
-            await page.click("#confirm")
-            await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
-
-    chromium.run(test)
+    async with server(tmp_path / "games") as port:
+        page = await windows.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
+        await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
+        await until(page, "document.querySelectorAll('.point').length === 361")
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        clock = await page.inner_text("#black .clock")
+        assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
+        await until(page, MY_MOVE)
+        before = await moves_of(page)
+        await tap(page)
+        assert await moves_of(page) == before
+        await page.click("#first")
+        await until(page, "document.querySelector('#confirm').disabled")
+        await page.click("#last")
+        assert await page.evaluate("document.querySelector('#confirm').disabled")
+        await tap(page)
+        await page.click("#confirm")
+        await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
 
 
 async def tap(page: "Page") -> None:
