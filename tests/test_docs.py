@@ -120,6 +120,14 @@ def test_the_files_named_exist() -> None:
         assert {path for path in paths if not list(ROOT.glob(path))} == set(), name
 
 
+def test_each_row_of_the_comparison_is_seen() -> None:
+    """Its last cell names a test that exists, as pytest does, or a picture."""
+    table = (ROOT / "docs" / "notes" / "2026-11-28-comparison.md").read_text(encoding="utf-8").partition("|---")[2]
+    for row in re.findall(r"^\| .*", table, re.MULTILINE):
+        file, _, name = row.split("|")[-2].strip(" `").partition("::")
+        assert name in (ROOT / file).read_text(encoding="utf-8" if name else "latin-1"), row
+
+
 def recipes() -> dict[str, list[str]]:
     """Return the steps of each recipe in CONTRIBUTING.md, by its title."""
     section = DOCUMENTS["CONTRIBUTING.md"].partition("## Recipes")[2].partition("\n## ")[0]

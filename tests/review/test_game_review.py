@@ -59,17 +59,14 @@ def test_the_biggest_mistakes_come_first() -> None:
 
 
 def test_accuracy_halves_every_three_points() -> None:
-    black = reviewed([0, -3, -3, -3, -3, -6, -6], OTHERS).side("B")
+    review = reviewed([0, -3, -3, -3, -3, -6, -6], OTHERS)
+    black = review.side("B")
     assert black.accuracy == pytest.approx((50 + 100 + 50) / 3, abs=0.05)
     low, high = black.accuracy_interval or (0, 0)
     assert (low, high) == (pytest.approx(66.7 - 1.96 * 28.87 / 3**0.5, abs=0.1), pytest.approx(99.3, abs=0.1))
     assert black.blunders == {"2": 2, "5": 0, "10": 0}
     assert black.by_phase == {"opening": 1.5, "middle game": 3.0, "endgame": None}
-
-
-def test_one_move_has_no_interval() -> None:
-    moves = reviewed([0, -3, -3, -3, -3, -6, -6], OTHERS).moves
-    assert _accuracy(moves[:1]) == (50.0, None)
+    assert _accuracy(review.moves[:1]) == (50.0, None), "one move has no interval"
 
 
 def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:

@@ -19,6 +19,7 @@ import { strengthIn } from "./rating.js";
 import { Repetition } from "./repetition.js";
 import { countingText, drawTally, resultText } from "./result.js";
 import { levelAbove, levels, ranks } from "./setup.js";
+import { Sounds } from "./sounds.js";
 import { anotherGame, boardOf, buttonsOf, heardOf, newState, placedBy, playerOf, statusOf } from "./view.js";
 
 class Element { // as much of the browser's as is drawn into here
@@ -452,4 +453,17 @@ test("the strength of a person follows results against levels", () => {
     at = strength(...played).rank;
   }
   assert.ok(Math.abs(names.indexOf(at) - real) <= 3, at);
+});
+
+test("the last seconds are said, or each is heard and felt where nothing speaks", () => {
+  const [spoken, felt, heard] = [[], [], []];
+  const part = { gain: { setValueAtTime() {}, setTargetAtTime() {} }, frequency: {}, connect: () => part, start: () => heard.push("tone"), stop() {} };
+  Object.assign(globalThis, {
+    SpeechSynthesisUtterance: class { constructor(text) { this.text = text; } },
+    AudioContext: class { currentTime = 0; createGain() { return part; } createOscillator() { return part; } },
+    speechSynthesis: { cancel() {}, speak: ({ text, lang }) => spoken.push([text, lang]) },
+  });
+  Object.defineProperty(globalThis, "navigator", { value: { userActivation: { hasBeenActive: true }, vibrate: (times) => felt.push(times) }, configurable: true });
+  for (const voice of [true, false]) for (const seconds of [10, 5]) new Sounds(() => ({ voice, sound: true, vibration: true })).count(seconds);
+  assert.deepEqual([spoken, felt.length, heard.length], [[["ten seconds", "en"], ["5", "en"]], 2, 2]);
 });
