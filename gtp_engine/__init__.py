@@ -16,173 +16,123 @@ from gtp_engine.base.former_names import FormerModules
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from gtp_engine.arena.match.records import MatchFolder
-    from gtp_engine.arena.match.runner import run_match
-    from gtp_engine.arena.match.settings import MatchSettings
-    from gtp_engine.base.errors import (
-        ArgumentError,
-        BoardNotEmptyError,
-        CannotUndoError,
-        CommandFailedError,
-        ConfigError,
-        EngineBusyError,
-        EngineDiedError,
-        EngineError,
-        EngineStartError,
-        EngineTimeoutError,
-        GameStateError,
-        HandicapError,
-        IllegalMoveError,
-        InvalidColorError,
-        InvalidSizeError,
-        InvalidVertexError,
-        KomiError,
-        LimitError,
-        ModelError,
-        RulesError,
-        SgfError,
-        TaskError,
-        TengenError,
-        TimeSettingsError,
-        WorkerError,
-    )
-    from gtp_engine.config import Config
-    from gtp_engine.engine import Choice, Engine
-    from gtp_engine.engine.answers import Analysis, Limit, MoveAnalysis, PlayResult, PositionEvaluation
-    from gtp_engine.evaluation.evaluator import Evaluator, FunctionEvaluator, Guess, Seen
-    from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-    from gtp_engine.go.clock import TimeLeft, TimeSettings
-    from gtp_engine.go.coords import BLACK, EMPTY, PASS, WHITE, Color, Move, Point, format_vertex, parse_vertex
-    from gtp_engine.go.game import Game
-    from gtp_engine.go.rules import Rules
-    from gtp_engine.go.scoring import Score
-    from gtp_engine.nn.encoding import encode
-    from gtp_engine.nn.loading import load_evaluator
-    from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_metadata
-    from gtp_engine.people import play, review
-    from gtp_engine.protocols.client import AsyncAnalysis
-    from gtp_engine.protocols.client.analysis_engines import AnalysisEngine, SimpleAnalysisEngine
-    from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
-    from gtp_engine.protocols.client.simple import AnalysisStream
-    from gtp_engine.protocols.gtp.session import serve_gtp
-    from gtp_engine.search.limits import CancelToken
-    from gtp_engine.sgf.collection import read_headers
-    from gtp_engine.sgf.game_tree import GameNode, GameTree
-
-__all__ = [
-    "__version__",
-    # playing
-    "Engine",
-    "Choice",
-    "CancelToken",
-    "Config",
-    "TimeSettings",
-    "TimeLeft",
-    "load_evaluator",
-    "play",
-    "review",
-    "run_match",
-    "MatchSettings",
-    "MatchFolder",
-    # other engines, and what all engines find
-    "GtpEngine",
-    "AnalysisEngine",
-    "SimpleGtpEngine",
-    "SimpleAnalysisEngine",
-    "Limit",
-    "PlayResult",
-    "Analysis",
-    "MoveAnalysis",
-    "PositionEvaluation",
-    "AnalysisStream",
-    "AsyncAnalysis",
-    # networks and evaluators of one's own
-    "Evaluator",
-    "EvaluatorInfo",
-    "FunctionEvaluator",
-    "Seen",
-    "Guess",
-    "NetworkInfo",
-    "read_metadata",
-    "write_metadata",
-    "encode",
-    "serve_gtp",
-    # the game
-    "Game",
-    "Rules",
-    "Score",
-    "Move",
-    "Color",
-    "Point",
-    "BLACK",
-    "WHITE",
-    "EMPTY",
-    "PASS",
-    "parse_vertex",
-    "format_vertex",
-    # game records
-    "GameTree",
-    "GameNode",
-    "read_headers",
-    # errors
-    "TengenError",
-    "ArgumentError",
-    "BoardNotEmptyError",
-    "CannotUndoError",
-    "CommandFailedError",
-    "ConfigError",
-    "EngineBusyError",
-    "EngineDiedError",
-    "EngineError",
-    "EngineStartError",
-    "EngineTimeoutError",
-    "GameStateError",
-    "HandicapError",
-    "IllegalMoveError",
-    "InvalidColorError",
-    "InvalidSizeError",
-    "InvalidVertexError",
-    "KomiError",
-    "LimitError",
-    "ModelError",
-    "RulesError",
-    "SgfError",
-    "TaskError",
-    "TimeSettingsError",
-    "WorkerError",
-]
+    from gtp_engine.arena.match.records import MatchFolder as MatchFolder
+    from gtp_engine.arena.match.runner import run_match as run_match
+    from gtp_engine.arena.match.settings import MatchSettings as MatchSettings
+    from gtp_engine.base.errors import ArgumentError as ArgumentError
+    from gtp_engine.base.errors import BoardNotEmptyError as BoardNotEmptyError
+    from gtp_engine.base.errors import CannotUndoError as CannotUndoError
+    from gtp_engine.base.errors import CommandFailedError as CommandFailedError
+    from gtp_engine.base.errors import ConfigError as ConfigError
+    from gtp_engine.base.errors import EngineBusyError as EngineBusyError
+    from gtp_engine.base.errors import EngineDiedError as EngineDiedError
+    from gtp_engine.base.errors import EngineError as EngineError
+    from gtp_engine.base.errors import EngineStartError as EngineStartError
+    from gtp_engine.base.errors import EngineTimeoutError as EngineTimeoutError
+    from gtp_engine.base.errors import GameStateError as GameStateError
+    from gtp_engine.base.errors import HandicapError as HandicapError
+    from gtp_engine.base.errors import IllegalMoveError as IllegalMoveError
+    from gtp_engine.base.errors import InvalidColorError as InvalidColorError
+    from gtp_engine.base.errors import InvalidSizeError as InvalidSizeError
+    from gtp_engine.base.errors import InvalidVertexError as InvalidVertexError
+    from gtp_engine.base.errors import KomiError as KomiError
+    from gtp_engine.base.errors import LimitError as LimitError
+    from gtp_engine.base.errors import ModelError as ModelError
+    from gtp_engine.base.errors import RulesError as RulesError
+    from gtp_engine.base.errors import SgfError as SgfError
+    from gtp_engine.base.errors import TaskError as TaskError
+    from gtp_engine.base.errors import TengenError as TengenError
+    from gtp_engine.base.errors import TimeSettingsError as TimeSettingsError
+    from gtp_engine.base.errors import WorkerError as WorkerError
+    from gtp_engine.config import Config as Config
+    from gtp_engine.engine import Choice as Choice
+    from gtp_engine.engine import Engine as Engine
+    from gtp_engine.engine.answers import Analysis as Analysis
+    from gtp_engine.engine.answers import Limit as Limit
+    from gtp_engine.engine.answers import MoveAnalysis as MoveAnalysis
+    from gtp_engine.engine.answers import PlayResult as PlayResult
+    from gtp_engine.engine.answers import PositionEvaluation as PositionEvaluation
+    from gtp_engine.evaluation.evaluator import Evaluator as Evaluator
+    from gtp_engine.evaluation.evaluator import FunctionEvaluator as FunctionEvaluator
+    from gtp_engine.evaluation.evaluator import Guess as Guess
+    from gtp_engine.evaluation.evaluator import Seen as Seen
+    from gtp_engine.evaluation.evaluator_info import EvaluatorInfo as EvaluatorInfo
+    from gtp_engine.go.clock import TimeLeft as TimeLeft
+    from gtp_engine.go.clock import TimeSettings as TimeSettings
+    from gtp_engine.go.coords import BLACK as BLACK
+    from gtp_engine.go.coords import EMPTY as EMPTY
+    from gtp_engine.go.coords import PASS as PASS
+    from gtp_engine.go.coords import WHITE as WHITE
+    from gtp_engine.go.coords import Color as Color
+    from gtp_engine.go.coords import Move as Move
+    from gtp_engine.go.coords import Point as Point
+    from gtp_engine.go.coords import format_vertex as format_vertex
+    from gtp_engine.go.coords import parse_vertex as parse_vertex
+    from gtp_engine.go.game import Game as Game
+    from gtp_engine.go.rules import Rules as Rules
+    from gtp_engine.go.scoring import Score as Score
+    from gtp_engine.nn.encoding import encode as encode
+    from gtp_engine.nn.loading import load_evaluator as load_evaluator
+    from gtp_engine.nn.metadata import NetworkInfo as NetworkInfo
+    from gtp_engine.nn.metadata import read_metadata as read_metadata
+    from gtp_engine.nn.metadata import write_metadata as write_metadata
+    from gtp_engine.people import play as play
+    from gtp_engine.people import review as review
+    from gtp_engine.protocols.client import AsyncAnalysis as AsyncAnalysis
+    from gtp_engine.protocols.client.analysis_engines import AnalysisEngine as AnalysisEngine
+    from gtp_engine.protocols.client.analysis_engines import SimpleAnalysisEngine as SimpleAnalysisEngine
+    from gtp_engine.protocols.client.gtp_engines import GtpEngine as GtpEngine
+    from gtp_engine.protocols.client.gtp_engines import SimpleGtpEngine as SimpleGtpEngine
+    from gtp_engine.protocols.client.simple import AnalysisStream as AnalysisStream
+    from gtp_engine.protocols.gtp.session import serve_gtp as serve_gtp
+    from gtp_engine.search.limits import CancelToken as CancelToken
+    from gtp_engine.sgf.collection import read_headers as read_headers
+    from gtp_engine.sgf.game_tree import GameNode as GameNode
+    from gtp_engine.sgf.game_tree import GameTree as GameTree
 
 _MODULES: Final = {
     name: module
     for module, names in {
-        "arena.match.records": "MatchFolder",
+        # playing
+        "engine": "Engine Choice",
+        "search.limits": "CancelToken",
+        "config": "Config",
+        "go.clock": "TimeSettings TimeLeft",
+        "nn.loading": "load_evaluator",
+        "people": "play review",
         "arena.match.runner": "run_match",
         "arena.match.settings": "MatchSettings",
-        "config": "Config",
-        "engine": "Choice Engine",
+        "arena.match.records": "MatchFolder",
+        # other engines, and what all engines find
+        "protocols.client.gtp_engines": "GtpEngine SimpleGtpEngine",
+        "protocols.client.analysis_engines": "AnalysisEngine SimpleAnalysisEngine",
         "engine.answers": "Limit PlayResult Analysis MoveAnalysis PositionEvaluation",
+        "protocols.client.simple": "AnalysisStream",
+        "protocols.client": "AsyncAnalysis",
+        # networks and evaluators of one's own
         "evaluation.evaluator": "Evaluator FunctionEvaluator Seen Guess",
         "evaluation.evaluator_info": "EvaluatorInfo",
-        "go.clock": "TimeLeft TimeSettings",
-        "go.coords": "BLACK WHITE EMPTY PASS Move Color Point format_vertex parse_vertex",
+        "nn.metadata": "NetworkInfo read_metadata write_metadata",
+        "nn.encoding": "encode",
+        "protocols.gtp.session": "serve_gtp",
+        # the game
         "go.game": "Game",
         "go.rules": "Rules",
         "go.scoring": "Score",
-        "nn.encoding": "encode",
-        "nn.loading": "load_evaluator",
-        "nn.metadata": "NetworkInfo read_metadata write_metadata",
-        "protocols.client": "AsyncAnalysis",
-        "protocols.client.analysis_engines": "SimpleAnalysisEngine AnalysisEngine",
-        "protocols.client.gtp_engines": "SimpleGtpEngine GtpEngine",
-        "protocols.client.simple": "AnalysisStream",
-        "protocols.gtp.session": "serve_gtp",
-        "search.limits": "CancelToken",
+        "go.coords": "Move Color Point BLACK WHITE EMPTY PASS parse_vertex format_vertex",
+        # game records
+        "sgf.game_tree": "GameTree GameNode",
         "sgf.collection": "read_headers",
-        "sgf.game_tree": "GameNode GameTree",
+        "base.errors": "TengenError ArgumentError BoardNotEmptyError CannotUndoError CommandFailedError ConfigError "
+        "EngineBusyError EngineDiedError EngineError EngineStartError EngineTimeoutError GameStateError HandicapError "
+        "IllegalMoveError InvalidColorError InvalidSizeError InvalidVertexError KomiError LimitError ModelError "
+        "RulesError SgfError TaskError TimeSettingsError WorkerError",
     }.items()
     for name in names.split()
 }
-"""Where each public name is defined, below this package; the other names are in `base.errors`."""
+"""Where each public name is defined, below this package."""
+
+__all__ = list(("__version__", *_MODULES))
 
 _PACKAGES: Final = {"play": "people.play", "review": "people.review"}
 """Public names that are packages themselves, and where they are."""
@@ -204,7 +154,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PACKAGES:
         return import_module(f"{__name__}.{_PACKAGES[name]}")
-    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'base.errors')}"), name)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -38,6 +38,7 @@ from gtp_engine import (
     SimpleGtpEngine,
     TengenError,
     TimeSettings,
+    TimeSettingsError,
     load_evaluator,
     parse_vertex,
     read_metadata,
@@ -115,6 +116,22 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "number as record": (lambda: Game.from_sgf(3), ArgumentError, "record 3: expected bytes or text"),  # type: ignore[arg-type]
     "property": (lambda: GameTree().root.set("c", "a"), SgfError, "property 'c': expected a name of capital letters"),
     "text as limit": (lambda: Limit(time="3"), LimitError, "limit of '3' time: expected a number above 0"),  # type: ignore[arg-type]
+    "part of a visit": (lambda: Limit(visits=1.5), LimitError, "limit of 1.5 visits: expected a whole number"),  # type: ignore[arg-type]
+    "True as limit": (lambda: Limit(playouts=True), LimitError, "limit of True playouts"),
+    "kind of time settings": (lambda: TimeSettings(600), TimeSettingsError, "of the kind 600; call TimeSettings.abs"),  # type: ignore[arg-type]
+    "color of a move": (
+        lambda: Game(9).play(Move(BLACK, PASS), "w"),
+        InvalidColorError,
+        "black pass as one of white",
+    ),
+    "array as owners": (lambda: Game(9).svg(ownership=np.zeros(81)), ArgumentError, "ownership array"),  # type: ignore[arg-type]
+    "owner beyond 1": (lambda: Game(9).svg(ownership={"A1": 7}), ArgumentError, "expected numbers from -1 to 1 by po"),
+    "no number as owner": (lambda: Game(9).svg(ownership={"A1": np.nan}), ArgumentError, "of the 9x9 board"),
+    "owners of another board": (
+        lambda: Game(13).svg(ownership=Ownership({"A1": 1.0}, BLACK)),
+        ArgumentError,
+        "of the 13x13",
+    ),
     "shown side": (lambda: for_color(1.0, 3), InvalidColorError, "invalid color 3"),
     "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
     "human": (lambda: play.GameSettings(human=3), InvalidColorError, "invalid color 3"),

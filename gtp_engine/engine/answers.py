@@ -34,7 +34,8 @@ MAX_LIMIT: Final = 1e12
 class Limit:
     """When a search ends: at the first of `time` (seconds), `visits` (of the root) and `playouts` (that it adds).
 
-    Without any of them the engine's own settings hold.  Raises LimitError for a limit of 0 or less, or no number.
+    Without any of them the engine's own settings hold.  Raises LimitError for a limit of 0 or less, for no number, and
+    for visits or playouts that are not whole.
     """
 
     time: float | None = None
@@ -44,9 +45,9 @@ class Limit:
     def __post_init__(self) -> None:
         """Refuse limits that are none."""
         for name, value in vars(self).items():
-            is_number = isinstance(value, Real)
-            if value is not None and not (is_number and 0 < value <= MAX_LIMIT):
-                expected = f"a number above 0 and up to {MAX_LIMIT:g}, or None"
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            if value is not None and not (is_number and 0 < value <= MAX_LIMIT and (name == "time" or value % 1 == 0)):
+                expected = f"a {'' if name == 'time' else 'whole '}number above 0 and up to {MAX_LIMIT:g}, or None"
                 raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
 
 

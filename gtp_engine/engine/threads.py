@@ -29,7 +29,9 @@ class Use:
     def __enter__(self) -> None:
         if self._process != os.getpid():
             advice = 'make one in each process, or start processes by multiprocessing.get_context("spawn")'
-            raise EngineDiedError(problem("an engine of the process that this one was forked from", advice=advice))
+            raise EngineDiedError(
+                problem("the engine stayed in the process that this one was forked from", advice=advice)
+            )
         if not self._lock.acquire(blocking=False):
             advice = "call it from one thread at a time, end its search by a CancelToken, or give each thread an engine"
             raise EngineBusyError(problem("the engine is in use by another thread", advice=advice))

@@ -97,6 +97,12 @@ class TimeSettings:
     main_time_limit: float = math.inf
     move_time_limit: float = math.inf
 
+    def __post_init__(self) -> None:
+        """Refuse what is none of the kinds, such as a time."""
+        if not isinstance(self.kind, TimeKind):
+            advice = "call TimeSettings.absolute, fischer, byoyomi or canadian"
+            raise TimeSettingsError(problem(f"time settings of the kind {shown(self.kind)}", advice=advice))
+
     @property
     def has_overtime(self) -> bool:
         """Return whether the game continues after the main time."""

@@ -137,6 +137,8 @@ _CANDIDATES: Final = ("#12856f", "#4f7f2a", "#9a6a12")
 """Colours of the best move, of those with a tenth of its visits, and of the others."""
 _LEAST_OWNERSHIP: Final = 0.1
 """Ownership that is not drawn: its squares would be dots."""
+_LARGEST_OWNERSHIP: Final = 1.001
+"""Ownership that rounding makes of 1."""
 
 
 class ShownMove(Protocol):
@@ -186,7 +188,7 @@ def draw_svg(
     *,
     marks: Mapping[Any, str],
     analysis: ShownAnalysis | None,
-    ownership: Mapping[Any, float],
+    ownership: Mapping[Any, float] | None,
     numbers: int,
     arrows: Iterable[tuple[int | str, int | str]],
     region: Collection[int | str],
@@ -197,9 +199,7 @@ def draw_svg(
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
     moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
-    shown_owners = ownership or (analysis.ownership if analysis is not None else {})
-    sign = -1 if getattr(shown_owners, "side", BLACK) == WHITE else 1
-    owners = {_point(game, key): sign * owner for key, owner in shown_owners.items()}
+    owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
     placed = {_point(game, key): str(text) for key, text in marks.items()}
     numbered = _numbers(game, numbers)
     last = (
@@ -226,6 +226,25 @@ def draw_svg(
 def _point(game: "Game", vertex: int | str) -> int:
     """Return a point of the board, or PASS; raises InvalidVertexError."""
     return int(game.point(vertex))
+
+
+def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dict[int, float]:
+    """Return the owners of points as Black sees them.
+
+    Raises ArgumentError for what is no number from −1 to 1, and for an engine's (it has a `side`) of another board.
+    """
+    if ownership is None:
+        return {}
+    side = getattr(ownership, "side", None)
+    try:
+        owners = {_point(game, key): (-1 if side == WHITE else 1) * owner for key, owner in ownership.items()}
+        is_fitting = side is None or len(owners) in (0, game.width * game.height)
+        if is_fitting and all(abs(owner) <= _LARGEST_OWNERSHIP for owner in owners.values()):
+            return owners
+    except (AttributeError, TypeError):
+        pass
+    expected = f"numbers from -1 to 1 by points of the {game.width}x{game.height} board"
+    raise ArgumentError(problem(f"ownership {shown(ownership)}", expected=expected))
 
 
 def _stone_point(game: "Game", vertex: int | str) -> int:

@@ -19,6 +19,7 @@ from gtp_engine.base.errors import (
     ArgumentError,
     CannotUndoError,
     IllegalMoveError,
+    InvalidColorError,
     InvalidVertexError,
     KomiError,
     counted,
@@ -385,10 +386,12 @@ class Game:
 
     def resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
         """Return the move that arguments of `play` describe; raises InvalidVertexError and InvalidColorError."""
-        if isinstance(move, Move) and type(move.color) is Color and self._all_points.get(move.point) is move.point:
-            return move
         if isinstance(move, tuple):
-            return self.as_move(move)
+            is_ours = type(move[0]) is Color and isinstance(move, Move) and self._all_points.get(move[1]) is move[1]
+            found = move if is_ours else self.as_move(move)
+            if color is not None and to_color(color) != found.color:
+                raise InvalidColorError(problem(f"move {found} as one of {to_color(color)}", expected="one color"))
+            return found
         return Move(self.to_play if color is None else to_color(color), self.point(move))
 
     # --- legality ---
@@ -600,13 +603,13 @@ class Game:
         and the expected owner of each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an
         engine's own says whose.
         The last `numbers` moves are numbered; `arrows` lead from one point to another, and the points of a `region` are
-        lighter.  Raises InvalidVertexError and InvalidSizeError.
+        lighter.  Raises InvalidVertexError, InvalidSizeError, and ArgumentError for ownership of another board.
         """
         return draw_svg(
             self,
             marks=marks or {},
             analysis=analysis,
-            ownership=ownership or {},
+            ownership=ownership,
             numbers=numbers,
             arrows=arrows,
             region=region,

@@ -371,7 +371,8 @@ async def test_an_engine_for_asyncio() -> None:
             assert (await anext(reports)).turn == 1
         final = [report async for report in client.analyse(game, Limit(visits=30), every=0.01)][-1]
         assert final.is_final
-        assert (await client.analyse(game, Limit(visits=30))).is_final
+        searches = [client.analyse(game, Limit(visits=30)) for _ in range(3)]
+        assert all(found.is_final for found in await asyncio.gather(*searches)), "one after the other"
         with pytest.raises(LimitError):
             await client.analyse(game)
         await client.set_time_settings(TimeSettings.canadian(10, 5, 1))

@@ -71,7 +71,7 @@ def test_marks_numbers_and_labels() -> None:
 def test_owners_and_candidates() -> None:
     game = played(9, None, "E5")
     moves = [MoveAnalysis("D4", 1500, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 150, 0.456)]
-    ownership = {"A9": 1.0, "J1": -0.5, "E5": 0.9, "A1": 0.05}
+    ownership = {point.vertex: 0.0 for point in game.legal_points()} | {"A9": 1.0, "J1": -0.5, "E5": 0.9, "A1": 0.05}
     analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
     picture = game.svg(analysis=analysis)
     assert texts(picture)[-4:] == ["50", "1.5k", "46", "150"]

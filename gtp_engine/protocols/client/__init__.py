@@ -14,6 +14,7 @@ What is asked of an engine and what it answers are the same values for this pack
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol, Self
 
 from gtp_engine.base.errors import EngineError
@@ -26,7 +27,9 @@ NO_LIMIT: Final = 1_000_000_000
 
 
 class Reports(Protocol):
-    """The source of reports of an `AsyncAnalysis`."""
+    """The source of reports of an `AsyncAnalysis`; who waits for its result alone has the `turn` meanwhile."""
+
+    turn: AbstractAsyncContextManager[None]
 
     async def begin(self) -> None:
         """Ask for the search."""
@@ -47,7 +50,7 @@ class AsyncAnalysis:
     `await` returns the result; `async for` yields an `Analysis` now and then, the last one with `is_final`.  The search
     begins then, or with an `async with` block.  It ends at its limit, and when it is left: by `close`, at the end of
     the block, when the loop over it is left by `break` or an error, or with the next command to an engine that does one
-    thing at a time.  Raises EngineError.
+    thing at a time; while a result is awaited, other commands wait.  Raises EngineError.
 
     `ask` returns the reports of the search; it is told whether only the result is wanted.
 
@@ -65,8 +68,9 @@ class AsyncAnalysis:
 
     async def _result(self) -> Analysis:
         self._reports, report = self._ask(True), None
-        async for report in self:  # noqa: B007
-            pass
+        async with self._reports.turn:
+            async for report in self:  # noqa: B007
+                pass
         if report is None:
             raise EngineError("the analysis ended without a report")
         return report

@@ -16,6 +16,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from numbers import Integral
 from typing import Any, Final
@@ -277,6 +278,7 @@ class _Query:
         turns_before: int = 0,
     ) -> None:
         self._engine: Final = engine
+        self.turn: AbstractAsyncContextManager[None] = contextlib.nullcontext()
         self.query: Final = query
         self.read: Final = read
         self._timeout: Final = timeout

@@ -23,6 +23,7 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
@@ -91,7 +92,7 @@ class _Reply:
         self.has_begun = self.is_stopping = False
 
 
-class _Turn:
+class _Turn(AbstractAsyncContextManager[None]):
     """A lock that the task that holds it may take again."""
 
     def __init__(self) -> None:
@@ -527,6 +528,7 @@ class _GtpReports:
 
     def __init__(self, engine: GtpEngine, command: str, game: Game, limit: Limit, timeout: float) -> None:
         self._engine: Final = engine
+        self.turn: AbstractAsyncContextManager[None] = engine._turn
         self._command: Final = command
         self._game: Final = game
         self._vertices: Final = vertices_of(game)
