@@ -15,6 +15,49 @@ from gtp_engine.base.former_names import FormerModules
 
 __version__ = "1.0.0"
 
+_MODULES: Final = {
+    name: module
+    for module, names in {
+        # playing
+        "engine": "Engine Choice",
+        "search.limits": "CancelToken",
+        "config": "Config",
+        "go.clock": "TimeSettings TimeLeft",
+        "nn.loading": "load_evaluator",
+        "people": "play review",
+        "arena.match.runner": "run_match",
+        "arena.match.settings": "MatchSettings",
+        "arena.match.records": "MatchFolder",
+        # other engines, and what all engines find
+        "protocols.client.gtp_engines": "GtpEngine SimpleGtpEngine",
+        "protocols.client.analysis_engines": "AnalysisEngine SimpleAnalysisEngine",
+        "engine.answers": "Limit PlayResult Analysis MoveAnalysis PositionEvaluation",
+        "protocols.client.simple": "AnalysisStream",
+        "protocols.client": "AsyncAnalysis",
+        # networks and evaluators of one's own
+        "evaluation.evaluator": "Evaluator FunctionEvaluator Seen Guess",
+        "evaluation.evaluator_info": "EvaluatorInfo",
+        "nn.metadata": "NetworkInfo read_metadata write_metadata",
+        "nn.encoding": "encode",
+        "protocols.gtp.session": "serve_gtp",
+        # the game
+        "go.game": "Game",
+        "go.rules": "Rules",
+        "go.scoring": "Score",
+        "go.coords": "Move Color Point BLACK WHITE EMPTY PASS parse_vertex format_vertex",
+        # game records
+        "sgf.game_tree": "GameTree GameNode",
+        "sgf.collection": "read_headers",
+        # errors
+        "base.errors": "TengenError ArgumentError BoardNotEmptyError CannotUndoError CommandFailedError ConfigError "
+        "EngineBusyError EngineDiedError EngineError EngineStartError EngineTimeoutError GameStateError HandicapError "
+        "IllegalMoveError InvalidColorError InvalidSizeError InvalidVertexError KomiError LimitError ModelError "
+        "RulesError SgfError TaskError TimeSettingsError WorkerError",
+    }.items()
+    for name in names.split()
+}
+"""Where each public name is defined, below this package."""
+
 if TYPE_CHECKING:
     from gtp_engine.arena.match.records import MatchFolder as MatchFolder
     from gtp_engine.arena.match.runner import run_match as run_match
@@ -89,50 +132,8 @@ if TYPE_CHECKING:
     from gtp_engine.sgf.collection import read_headers as read_headers
     from gtp_engine.sgf.game_tree import GameNode as GameNode
     from gtp_engine.sgf.game_tree import GameTree as GameTree
-
-_MODULES: Final = {
-    name: module
-    for module, names in {
-        # playing
-        "engine": "Engine Choice",
-        "search.limits": "CancelToken",
-        "config": "Config",
-        "go.clock": "TimeSettings TimeLeft",
-        "nn.loading": "load_evaluator",
-        "people": "play review",
-        "arena.match.runner": "run_match",
-        "arena.match.settings": "MatchSettings",
-        "arena.match.records": "MatchFolder",
-        # other engines, and what all engines find
-        "protocols.client.gtp_engines": "GtpEngine SimpleGtpEngine",
-        "protocols.client.analysis_engines": "AnalysisEngine SimpleAnalysisEngine",
-        "engine.answers": "Limit PlayResult Analysis MoveAnalysis PositionEvaluation",
-        "protocols.client.simple": "AnalysisStream",
-        "protocols.client": "AsyncAnalysis",
-        # networks and evaluators of one's own
-        "evaluation.evaluator": "Evaluator FunctionEvaluator Seen Guess",
-        "evaluation.evaluator_info": "EvaluatorInfo",
-        "nn.metadata": "NetworkInfo read_metadata write_metadata",
-        "nn.encoding": "encode",
-        "protocols.gtp.session": "serve_gtp",
-        # the game
-        "go.game": "Game",
-        "go.rules": "Rules",
-        "go.scoring": "Score",
-        "go.coords": "Move Color Point BLACK WHITE EMPTY PASS parse_vertex format_vertex",
-        # game records
-        "sgf.game_tree": "GameTree GameNode",
-        "sgf.collection": "read_headers",
-        "base.errors": "TengenError ArgumentError BoardNotEmptyError CannotUndoError CommandFailedError ConfigError "
-        "EngineBusyError EngineDiedError EngineError EngineStartError EngineTimeoutError GameStateError HandicapError "
-        "IllegalMoveError InvalidColorError InvalidSizeError InvalidVertexError KomiError LimitError ModelError "
-        "RulesError SgfError TaskError TimeSettingsError WorkerError",
-    }.items()
-    for name in names.split()
-}
-"""Where each public name is defined, below this package."""
-
-__all__ = list(("__version__", *_MODULES))
+else:  # type checkers read the imports
+    __all__ = ["__version__", *_MODULES]
 
 _PACKAGES: Final = {"play": "people.play", "review": "people.review"}
 """Public names that are packages themselves, and where they are."""
@@ -150,7 +151,7 @@ def __getattr__(name: str) -> Any:
         message = f"gtp_engine.{name} is now {now}; the former name goes with version {gone}"
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         name = now
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PACKAGES:
         return import_module(f"{__name__}.{_PACKAGES[name]}")
@@ -160,4 +161,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_MODULES})

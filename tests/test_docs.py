@@ -246,7 +246,8 @@ def names_of(module: str) -> set[str]:
             found.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-            found |= {text.value for text in ast.walk(node) if isinstance(text, ast.Constant)}
+            texts = {str(text.value) for text in ast.walk(node) if isinstance(text, ast.Constant)}
+            found |= {word for text in texts for word in text.split()}
     return found
 
 
