@@ -28,6 +28,7 @@ _MODULES: Final = {
         "arena.match.runner": "run_match",
         "arena.match.settings": "MatchSettings",
         "arena.match.records": "MatchFolder",
+        "arena.tournament.tournament_runner": "run_tournament",
         # other engines, and what all engines find
         "protocols.client.gtp_engines": "GtpEngine SimpleGtpEngine",
         "protocols.client.analysis_engines": "AnalysisEngine SimpleAnalysisEngine",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from gtp_engine.arena.match.records import MatchFolder as MatchFolder
     from gtp_engine.arena.match.runner import run_match as run_match
     from gtp_engine.arena.match.settings import MatchSettings as MatchSettings
+    from gtp_engine.arena.tournament.tournament_runner import run_tournament as run_tournament
     from gtp_engine.base.errors import ArgumentError as ArgumentError
     from gtp_engine.base.errors import BoardNotEmptyError as BoardNotEmptyError
     from gtp_engine.base.errors import CannotUndoError as CannotUndoError

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -133,7 +133,7 @@ _REVIEW: Final = _command(
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
 @settings_options(ChosenPosition, only=("game",), is_own=True)
-@click.option("--csv", "table", type=FILE, metavar="FILE", help="Also write a table of all games.")
+@click.option("--csv", "table", type=FILE, help="Also write a table of all games.")
 @language_option
 @config_options()
 def review_command(
@@ -244,11 +244,6 @@ def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None
             return
         except SgfError as error:
             failures[source.name] = str(error)
-    _end_unreadable(failures)
-
-
-def _end_unreadable(failures: Mapping[str, str]) -> NoReturn:
-    """End the program, because none of these records can be read for these reasons."""
     click.echo("\n".join(f"Could not read {name}: {reason}" for name, reason in failures.items()), err=True)
     sys.exit(1)
 
@@ -291,11 +286,7 @@ def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option(
-    "--sgf",
-    "target",
-    type=FILE,
-    metavar="FILE",
-    help="Also write the record with territory and dead stones marked in that position.",
+    "--sgf", "target", type=FILE, help="Also write the record with territory and dead stones marked in that position."
 )
 @language_option
 @config_options()
@@ -344,37 +335,15 @@ def rank_command(
     """
     config = build_config(config_file, flags)
     from gtp_engine.base.errors import SgfError
-    from gtp_engine.engine.level_table import HUMAN_MODEL
-    from gtp_engine.nn.evaluators import networks_of
-    from gtp_engine.people.rank_estimate import MoveMeter, rank_players, rank_table_path, read_rank_table
+    from gtp_engine.people.rank_estimate import estimate_ranks
 
-    if config.network.human_model is None:
-        config = config.with_values({"network.human_model": HUMAN_MODEL})
-    from gtp_engine.nn.named_networks import model_path
-    from gtp_engine.sgf import parse_sgf
-    from gtp_engine.sgf.collection import each_game
-
-    records = []
-    unreadable: dict[str, str] = {}
+    records, unreadable = dict[str, bytes](), dict[str, str]()
     for source in _sources(files, None):
         try:
-            games = each_game(source.read())
+            records[source.name] = source.read()
         except SgfError as error:
             unreadable[source.name] = str(error)
-            continue
-        for number, game in enumerate(games, start=1):
-            name = source.name if len(games) == 1 else f"{source.name}, game {number}"
-            try:
-                records.append((name, parse_sgf(game)))
-            except SgfError as error:
-                unreadable[name] = str(error)
-    if not records:
-        _end_unreadable(unreadable)
-    strong, human, _ = networks_of(config)
-    if strong is None or human is None:
-        raise ConfigError(problem("a search without a network", expected="a network", advice="leave out --search"))
-    table = read_rank_table(rank_table_path(model_path(config.network.human_model), human.info.name))
-    report = rank_players(MoveMeter(strong, human), table, records, player=player, most=moves)
+    report = estimate_ranks(records, config, player=player, most=moves)
     report.left_out |= unreadable
     click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2) if as_json else report.to_text())
     sys.exit(not report.ranks)
@@ -388,7 +357,7 @@ def rank_command(
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
-@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the answer tree.")
+@click.option("--sgf", "target", type=FILE, help="Write the answer tree.")
 @language_option
 @config_options()
 def solve_command(

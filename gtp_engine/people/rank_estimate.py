@@ -3,7 +3,7 @@
     MoveMeter           looks at the moves of a game with two networks: `measure` returns what each move shows
     RankTable       how that depends on the rank; kept in a file beside the human-like network
     estimate        the rank of a player, with an interval that holds the true one in nine of ten cases
-    rank_players    the ranks of all players in some records, or of one of them
+    estimate_ranks  the ranks of all players in some records, or of one of them
 
 What a move shows (`COLUMNS`): how likely people of three ranks are to play it, how many points it loses by phase of the
 game, and how clear the position was.  The means over a player's moves are taken for normally distributed around values
@@ -16,7 +16,7 @@ K moves, D columns.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,18 +24,25 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, TengenError, counted, problem, shown_path
+from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenError, counted, problem, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
 from gtp_engine.base.languages import _, ngettext, rank_text
+from gtp_engine.config import Config
 from gtp_engine.config.human import HumanProfile, rank_name
+from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
+from gtp_engine.nn.evaluators import networks_of
+from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.quantized_copy import original_path
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import for_color
+from gtp_engine.sgf.collection import each_game
+from gtp_engine.sgf.reader import parse_sgf
 from gtp_engine.sgf.record import SgfRecord, play_record
 
 Numbers = NDArray[np.float64]
@@ -58,6 +65,8 @@ SERVER: Final = "the Fox server"
 LEAST_MOVES: Final = 24
 """Moves from which a rank is estimated at all, as many as the table was made from.  Of the first 20 of 61 games the
 interval held the rank in 79%, of the first 25 to 55 in 85 to 89%."""
+MOST_MOVES: Final = 60
+"""Moves of a player looked at in a game, unless another number is given."""
 UNLIKE: Final = 36.0
 """Distance to the nearest rank (`RankTable.distances`) from which moves are unlike people's: the largest of 500 games
 between people was 34, their median 8."""
@@ -378,19 +387,72 @@ _PROGRAM: Final = re.compile(
 """Names of players, or what stands in the place of their ranks, by which programs are known."""
 
 
-def rank_players(
-    meter: MoveMeter, table: RankTable, records: Iterable[tuple[str, SgfRecord]], *, player: str | None, most: int
+def estimate_ranks(
+    records: Mapping[str, bytes],
+    config: Config | None = None,
+    *,
+    player: str | None = None,
+    most: int = MOST_MOVES,
+    progress: Callable[[float, str], None] = lambda share, text: None,
+    cancel: CancelToken | None = None,
 ) -> RankReport:
-    """Return the ranks of the players in the records, or of `player` only, from up to `most` moves of a game.
+    """Return which ranks the players of records look like, or `player` only, from up to `most` moves of a game.
+
+    Records are files by their names, with any number of games.  `config` names the networks; the human-like one is by
+    default the one that ships.  `progress` is called with the share that is done, 0 to 1, and the name of the game that
+    follows; games that follow when `cancel` is cancelled are left out.  Raises ModelError, and ConfigError without a
+    network.
+
+        report = estimate_ranks({path.name: path.read_bytes() for path in Path("games").glob("*.sgf")})
+        print(report.to_text())
+    """
+    config = config or Config()
+    if config.network.human_model is None:
+        config = config.with_values({"network.human_model": HUMAN_MODEL})
+    games, unreadable = list[tuple[str, SgfRecord]](), dict[str, str]()
+    for name, data in records.items():
+        found = each_game(data)
+        for number, game in enumerate(found, start=1):
+            title = name if len(found) == 1 else f"{name}, game {number}"
+            try:
+                games.append((title, parse_sgf(game)))
+            except SgfError as error:
+                unreadable[title] = str(error)
+    if not games:
+        return RankReport({}, {}, unreadable, [])
+    strong, human, _ = networks_of(config)
+    if strong is None or human is None:
+        raise ConfigError(problem("a search without a network", expected="a network", advice="leave out --search"))
+    table = read_rank_table(rank_table_path(model_path(config.network.human_model), human.info.name))
+    meter = MoveMeter(strong, human)
+    report = rank_players(meter, table, games, player=player, most=most, progress=progress, cancel=cancel)
+    report.left_out |= unreadable
+    return report
+
+
+def rank_players(
+    meter: MoveMeter,
+    table: RankTable,
+    records: Sequence[tuple[str, SgfRecord]],
+    *,
+    player: str | None,
+    most: int,
+    progress: Callable[[float, str], None] = lambda share, text: None,
+    cancel: CancelToken | None = None,
+) -> RankReport:
+    """Return what `estimate_ranks` does of records that have been read, by their names.
 
     What a player of one name played counts together, but the nameless of several records are several people.
     """
-    records = [*records]
     report = RankReport({}, {}, {}, [])
     moves: dict[str, list[Numbers]] = {}
     seen: dict[tuple[Move, ...], str] = {}
     met: dict[str, bool] = {}
-    for name, record in records:
+    for place, (name, record) in enumerate(records):
+        if cancel is not None and cancel.is_cancelled:
+            report.left_out[name] = "cancelled"
+            continue
+        progress(place / len(records), name)
         players = _players(record, name if len(records) > 1 else "")
         try:
             game, played = play_record(record)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import socket
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from gtp_engine import (
     LimitError,
     Move,
     Point,
+    SimpleAnalysisEngine,
     SimpleGtpEngine,
     TimeSettings,
 )
@@ -148,7 +150,7 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [{"time": 0}, {"visits": -1}, {"playouts": 0}, {"time": float("nan")}])
 def test_limits_are_above_zero(values: dict[str, float]) -> None:
-    with pytest.raises(LimitError, match="expected a number above 0 and up to 1e"):
+    with pytest.raises(LimitError, match="expected a (whole )?number above 0 and up to 1e"):
         Limit(**values)  # type: ignore[arg-type]
 
 
@@ -387,6 +389,36 @@ async def test_an_engine_for_asyncio() -> None:
     with pytest.raises(EngineStartError):
         async with GtpEngine.popen("no-such-engine"):
             pass
+
+
+def test_functions_in_the_place_of_engines() -> None:
+    said = {
+        "protocol_version": "= 2",
+        "name": "= Mock",
+        "version": "?",
+        "list_commands": "= genmove",
+        "genmove": "= D4",
+    }
+    heard: list[str] = []
+
+    def answer(line: str) -> str:
+        heard.append(line)
+        reply = said.get(line.split()[0], "=")
+        return f"{reply}\n\n" if reply else ""
+
+    with pytest.raises(CommandFailedError, match="mock: 'version' failed"):
+        SimpleGtpEngine.mock(answer)
+    said |= {"version": "= 1", "undo": ""}
+    with SimpleGtpEngine.mock(answer) as client:
+        assert client.genmove(Game(9)).move == Move(Color.BLACK, Point("D4", 9))
+        with pytest.raises(EngineTimeoutError, match=r"no reply to 'undo' within 0\.1 s"):
+            client.send("undo", timeout=0.1)
+        assert heard[-2:] == ["genmove b", "undo"] and not client.is_alive()
+    versions = {"q1": '{"id":"q1","action":"query_version","version":"9"}\n'}
+    with SimpleAnalysisEngine.mock(lambda line: versions[json.loads(line)["id"]]) as queries:
+        assert queries.version() == "9"
+        with pytest.raises(KeyError):
+            queries.version()
 
 
 async def test_calls_that_are_cancelled() -> None:

@@ -71,10 +71,9 @@ def engines_of_rank() -> None:
     """Let networks that know nothing tell ranks."""
     from fake_evaluators import FakeEvaluator
 
-    from gtp_engine.nn import evaluators
     from gtp_engine.people import rank_estimate
 
-    evaluators.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
+    rank_estimate.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
     rank_estimate.read_rank_table = lambda _: None  # type: ignore
     report = SimpleNamespace(ranks={}, left_out={}, to_text=lambda: "no rank")
     rank_estimate.rank_players = lambda *_, **__: report  # type: ignore

@@ -25,12 +25,14 @@ from gtp_engine.people.rank_estimate import (
     RankEstimate,
     RankTable,
     estimate,
+    estimate_ranks,
     interval_of,
     rank_players,
     rank_table_path,
     read_rank_table,
     write_table,
 )
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.training.people.human_data import group_of
 from gtp_engine.training.people.rank_fit import MeasuredGame, accuracies, fit_table
@@ -253,6 +255,21 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     }
     unknown = rank_players(meter, table, parsed, player="Di", most=60).to_json()
     assert unknown["error"] == "no usable game of this player; the records name Ann, Bo, Cy"
+
+    cancel, heard = CancelToken(), list[tuple[float, str]]()
+    cancelled = rank_players(
+        meter,
+        table,
+        parsed,
+        player=None,
+        most=60,
+        progress=lambda *at: heard.append(at) or cancel.cancel(),  # type: ignore[func-returns-value]
+        cancel=cancel,
+    )
+    assert heard == [(0.0, "long")] and {*cancelled.ranks} == {"Ann", "Bo"}
+    assert cancelled.left_out == dict.fromkeys(["short", "small", "handicap", "handicap played"], "cancelled")
+    unread = estimate_ranks({"none": b"(;SZ[77])", "two": b"(;SZ[88];B[aa])(;SZ[99];B[aa])"}).left_out
+    assert [*unread] == ["none", "two, game 1", "two, game 2"] and "SZ[77]" in unread["none"]
 
 
 def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:

@@ -1,6 +1,5 @@
 """Tournaments: their description, whole ones between scripted engines, and tables."""
 
-import dataclasses
 import json
 import os
 import re
@@ -16,10 +15,11 @@ from gtp_engine.arena.match.settings import MatchError
 from gtp_engine.arena.tournament import tournament_runner
 from gtp_engine.arena.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
-from gtp_engine.arena.tournament.tournament_runner import TournamentRunner
+from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, run_tournament
 from gtp_engine.base.errors import TengenError, counted
 from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
+from gtp_engine.search.limits import CancelToken
 
 CONDITION: dict[str, Any] = {"size": 5, "komi": 0.5, "referee": "board", "reply-timeout": 20}
 STONE = "--black C3 --white C3"
@@ -142,13 +142,16 @@ class TestGames:
         (cups / "openings" / "middle.sgf").write_text("(;GM[1]SZ[5];B[cc])")
         engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
         condition = "[[conditions]]\nsize = 5\nreferee = 'board'\nopenings = 'openings'"
-        (cups / "cup.toml").write_text("\n".join([*engines, condition]))
-        for folder, path, games in ((elsewhere, "../cups/cup.toml", 1), (cups, "cup.toml", 2)):
+        (cups / "cup.toml").write_text("\n".join(["games = 2", *engines, condition]))
+        played: list[str] = []
+        cancel = CancelToken()
+        for folder, path in ((elsewhere, "../cups/cup.toml"), (cups, "cup.toml")):
             monkeypatch.chdir(folder)
-            description = dataclasses.replace(read_description(Path(path)), games=games)
-            runner = TournamentRunner(description, cups / "cup")
-            runner.run()
-        assert [[record.opening for record in records] for records in runner.results.values()] == [["middle.sgf"] * 2]
+            tables = run_tournament(
+                Path(path), cups / "cup", lambda game: played.append(game.opening) or cancel.cancel(), cancel
+            )
+            assert len(tables["games"]) == len(played) == 1, "a tournament that has been cancelled stays so"
+        assert len(run_tournament(Path(path), cups / "cup")["games"]) == 2 and played == ["middle.sgf"]
 
     def test_names_in_any_script_name_their_folders(self) -> None:
         """All signs but ASCII became "_", so that two Chinese names against a third engine were refused."""

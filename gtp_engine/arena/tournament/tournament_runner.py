@@ -11,21 +11,42 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gtp_engine.arena.match.match_game import load_openings
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.runner import GamePool, run_match
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
-from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament
+from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.base.errors import TengenError, counted, problem
-from gtp_engine.base.files import replacing
+from gtp_engine.base.files import owning, replacing
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.search.limits import CancelToken
 
 GAMES_IN_A_ROW: Final = 10
 """Games of a meeting that a worker plays before it takes another: each time, the engines have to be started again."""
+
+
+def run_tournament(
+    description: Path | Mapping[str, Any],
+    out: Path,
+    on_game: Callable[[GameRecord], None] = lambda record: None,
+    cancel: CancelToken | None = None,
+) -> dict[str, Any]:
+    """Play the games of a tournament that the folder `out` lacks, unless `cancel` ends it, and return its tables.
+
+    The description is a TOML file or what it says, as docs/strength.md has it; the tables are plain values, those of
+    results.json.  `on_game` is called after each game, from any thread but one at a time.  Raises MatchError as
+    `run_match` does, and other TengenErrors for a description that is not valid.
+
+        tables = run_tournament(Path("cup.toml"), Path("cup"), lambda record: print(record.result))
+    """
+    tournament = read_description(description) if isinstance(description, Path) else parse_description(description)
+    with owning(out, MatchError):
+        runner = TournamentRunner(tournament, out, lambda meeting, record: on_game(record))
+        runner.run(cancel)
+    return to_json(tournament, tables_of(tournament, runner.results), runner.results)
 
 
 class TournamentRunner:
@@ -70,8 +91,11 @@ class TournamentRunner:
         known = {folder.path.name for folder in self._folders.values()}
         return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
 
-    def run(self) -> None:
-        """Play the missing games; raises MatchError when an engine fails, and any other error that ends a match."""
+    def run(self, cancel: CancelToken | None = None) -> None:
+        """Play the missing games, unless `cancel` ends the tournament.
+
+        Raises MatchError when an engine fails, and any other error that ends a match.
+        """
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
             for index in range(len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting)))
@@ -79,8 +103,9 @@ class TournamentRunner:
         for worker in workers:
             worker.start()
         try:
-            for worker in workers:
-                worker.join()
+            with (cancel or CancelToken()).calling(self._cancel.cancel):
+                for worker in workers:
+                    worker.join()
         finally:
             self._cancel.cancel()
             for worker in workers:

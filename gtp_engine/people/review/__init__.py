@@ -24,6 +24,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.people.rank_estimate import RankReport, estimate_ranks
 from gtp_engine.people.review.annotations import annotated
 from gtp_engine.people.review.finished_reviews import page_of
 from gtp_engine.people.review.game_analysis import Effort, GameAnalysis, OnProgress, SavedWork
@@ -57,6 +58,8 @@ __all__ = [
     "problems_in",
     "score_record",
     "ScoreReport",
+    "estimate_ranks",
+    "RankReport",
 ]
 
 

@@ -205,18 +205,20 @@ def _sections(words: list[str]) -> Iterator[tuple[str, dict[str, str], dict[str,
         yield kind, values, lists
 
 
-def _read_move(values: Mapping[str, str], line: list[str], scale: float) -> MoveAnalysis:
+def _read_move(values: Mapping[str, Any], pv: Iterable[str], scale: float) -> MoveAnalysis:
+    """Return a move with its values, numbers or text, in which a winrate of 1 is `scale`."""
+
     def number(key: str, unit: float = 1.0) -> float | None:
         return float(values[key]) / unit if key in values else None
 
     return MoveAnalysis(
         vertex=values["move"],
-        visits=int(values.get("visits", "0")),
-        winrate=float(values.get("winrate", "0")) / scale,
+        visits=int(values["visits"]),
+        winrate=float(values["winrate"]) / scale,
         lead=number("scoreLead") if "scoreLead" in values else number("scoreMean"),
         prior=number("prior", scale),
         lcb=number("lcb", scale),
-        pv=tuple(line),
+        pv=tuple(pv),
     )
 
 
@@ -233,18 +235,7 @@ def read_response(response: Mapping[str, Any], vertices: tuple[str, ...], *, tur
         visits=int(root["visits"]),
         winrate=float(root["winrate"]),
         lead=float(root["scoreLead"]) if "scoreLead" in root else None,
-        moves=tuple(
-            MoveAnalysis(
-                vertex=info["move"],
-                visits=int(info["visits"]),
-                winrate=float(info["winrate"]),
-                lead=float(info["scoreLead"]) if "scoreLead" in info else None,
-                prior=float(info["prior"]) if "prior" in info else None,
-                lcb=float(info["lcb"]) if "lcb" in info else None,
-                pv=tuple(info.get("pv", ())),
-            )
-            for info in infos
-        ),
+        moves=tuple(_read_move(info, info.get("pv", ()), 1.0) for info in infos),
         ownership=dict(zip(vertices, map(float, response.get("ownership", ())), strict=False)),
         turn=int(response.get("turnNumber", 0)) + turns_before,
         is_final=not response.get("isDuringSearch", False),

@@ -104,19 +104,14 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
             if not arguments:
                 raise ValueError("no command")
         label = label or Path(arguments[0]).name
-        dialogue = DialogueLog.opened(log, label)
-        try:
-            with _starting(label, f"cannot run {whole(arguments[0])}"):
-                _, connection = await asyncio.get_running_loop().subprocess_exec(
-                    lambda: cls(line, label=label, log=dialogue),
-                    *arguments,
-                    stderr=dialogue.file or subprocess.PIPE,
-                    **own_session(),
-                )
-                return connection
-        except BaseException:
-            dialogue.close()
-            raise
+        with DialogueLog.opened(log, label) as dialogue, _starting(label, f"cannot run {whole(arguments[0])}"):
+            _, connection = await asyncio.get_running_loop().subprocess_exec(
+                lambda: cls(line, label=label, log=dialogue),
+                *arguments,
+                stderr=dialogue.file or subprocess.PIPE,
+                **own_session(),
+            )
+            return connection
 
     @classmethod
     async def connect(
@@ -125,17 +120,19 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         """Return a connection to an engine that listens on a TCP port, within seconds; raises EngineStartError."""
         name = f"{host}:{shown(port)}"
         label = label or name
-        dialogue = DialogueLog.opened(log, label)
-        try:
-            with _starting(label, f"cannot reach {_plain(name)}"):
-                async with asyncio.timeout(min(timeout, _LONGEST_SECONDS)):
-                    _, connection = await asyncio.get_running_loop().create_connection(
-                        lambda: cls(name, label=label, log=dialogue), host, port
-                    )
-                    return connection
-        except BaseException:
-            dialogue.close()
-            raise
+        with DialogueLog.opened(log, label) as dialogue, _starting(label, f"cannot reach {_plain(name)}"):
+            async with asyncio.timeout(min(timeout, _LONGEST_SECONDS)):
+                _, connection = await asyncio.get_running_loop().create_connection(
+                    lambda: cls(name, label=label, log=dialogue), host, port
+                )
+                return connection
+
+    @classmethod
+    async def mock(cls, answer: Callable[[str], str], *, label: str) -> Self:
+        """Return a connection to no engine: `answer` returns the text that arrives for each line."""
+        connection = cls(label, label=label, log=DialogueLog(None))
+        connection.connection_made(_Mock(connection, answer))
+        return connection
 
     # --- what the event loop calls ---
 
@@ -297,6 +294,38 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         return f"{f': {whole(words)}' if words else ''}{self.log.hint}"
 
 
+class _Mock(asyncio.Transport):
+    """The way to an engine that a function plays."""
+
+    def __init__(self, connection: EngineConnection, answer: Callable[[str], str]) -> None:
+        super().__init__()
+        self._connection: Final = connection
+        self._answer: Final = answer
+        self._is_closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Answer a line, as soon as the writer waits."""
+        answer = self._answer(bytes(data).decode().removesuffix("\n"))
+        asyncio.get_running_loop().call_soon(self._connection.data_received, answer.encode())
+
+    def is_closing(self) -> bool:
+        """Return whether this end has been closed."""
+        return self._is_closed
+
+    def pause_reading(self) -> None:
+        """Do nothing: what is answered has arrived."""
+
+    resume_reading = pause_reading
+
+    def abort(self) -> None:
+        """End the engine."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._connection.connection_lost(None)
+
+    write_eof = abort
+
+
 async def _within(seconds: float, event: asyncio.Event) -> bool:
     """Wait for an event, at most so long; return whether it has come."""
     with contextlib.suppress(TimeoutError):
@@ -315,10 +344,19 @@ class DialogueLog:
         self._kept = b""
 
     @classmethod
-    def opened(cls, path: Path | str | None, label: str) -> Self:
-        """Return the log of an engine with this label; raises EngineStartError."""
+    @contextlib.contextmanager
+    def opened(cls, path: Path | str | None, label: str) -> Iterator[Self]:
+        """Yield the log of an engine with this label, and close it if the engine cannot be started.
+
+        Raises EngineStartError.
+        """
         with _starting(label, f"cannot write the log {whole(str(path))}"):
-            return cls(path)
+            log = cls(path)
+        try:
+            yield log
+        except BaseException:
+            log.close()
+            raise
 
     @property
     def hint(self) -> str:
@@ -414,7 +452,7 @@ class AsyncClient:
         label: str | None = None,
         log: Path | str | None = None,
     ) -> "EngineOpening[Self]":
-        """Start an engine as a new process, such as "gnugo --mode gtp"; to be awaited, or for `async with`.
+        """Start an engine as a new process, such as "gnugo --mode gtp"; for asyncio, await it or use `async with`.
 
         The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
         file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
@@ -436,6 +474,21 @@ class AsyncClient:
         """Connect to an engine that listens on a TCP port, within `timeout` seconds; see `popen`."""
         start = partial(EngineConnection.connect, host, port, label=label, log=log, timeout=timeout)
         return EngineOpening(partial(cls._started, start, timeout))
+
+    @classmethod
+    def mock(
+        cls, answer: Callable[[str], str], *, timeout: float = REPLY_SECONDS, label: str = "mock"
+    ) -> "EngineOpening[Self]":
+        r"""Begin with a function in the place of an engine, for tests: it returns what arrives for a line; see `popen`.
+
+        What it returns is as engines write it, or "" for no answer; what it raises is raised by the call.
+
+        >>> said = {"protocol_version": "2", "list_commands": "genmove", "genmove": "D4"}
+        >>> with SimpleGtpEngine.mock(lambda line: f"= {said.get(line.split()[0], '')}\n\n") as engine:
+        ...     engine.genmove(Game(9)).move
+        Move(color=BLACK, point=D4)
+        """
+        return EngineOpening(partial(cls._started, partial(EngineConnection.mock, answer, label=label), timeout))
 
     @classmethod
     async def _started(cls, start: Callable[[], Coroutine[Any, Any, EngineConnection]], timeout: float) -> Self:

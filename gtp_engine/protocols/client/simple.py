@@ -1,6 +1,7 @@
 """Clients of engines without asyncio: thin wrappers of those for asyncio, made once for all methods.
 
     wait_for      the result of something awaitable, in the calling thread
+    starting      a class method that starts an engine as one for asyncio does
     simple        a method that waits for what a method for asyncio returns
     streaming     a method that returns the reports of a search as an iterator
     SimpleClient  how a client starts and ends
@@ -15,16 +16,16 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, wraps
-from pathlib import Path
 from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from gtp_engine.engine.answers import Analysis
 from gtp_engine.protocols.client import AsyncAnalysis
-from gtp_engine.protocols.client.connection import REPLY_SECONDS, AsyncClient, CommandWords
+from gtp_engine.protocols.client.connection import AsyncClient
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=AsyncClient)
+S = TypeVar("S", bound="SimpleClient[Any]")
 
 
 def wait_for(result: Awaitable[R]) -> R:
@@ -61,6 +62,22 @@ def simple(method: "Callable[Concatenate[Any, P], Awaitable[R]]") -> "Callable[C
         return wait_for(method(self.client, *args, **named))
 
     return call
+
+
+class starting(Generic[P]):
+    """A class method that starts an engine, and waits for it, as one for asyncio does."""
+
+    def __init__(self, method: Callable[P, object]) -> None:
+        self._method: Final = method
+
+    def __get__(self, instance: object, owner: type[S]) -> Callable[P, S]:
+        """Return the method of that class."""
+
+        @wraps(self._method)
+        def start(*args: P.args, **named: P.kwargs) -> S:
+            return owner(wait_for(getattr(owner._client_class, start.__name__)(*args, **named)))
+
+        return start
 
 
 def streaming(
@@ -121,37 +138,9 @@ class SimpleClient(Generic[C]):
         self.client: Final = client
         """The client for asyncio, which lives in the event loop of `wait_for`."""
 
-    @classmethod
-    def popen(
-        cls,
-        command: CommandWords,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return an engine in a new process, such as "gnugo --mode gtp"; raises EngineError.
-
-        The command is split like a shell command line, but run without a shell.  `timeout` is in seconds.  `log` is a
-        file to which the dialogue and stderr are appended; `label`, by default the program's name, begins messages.
-        """
-        return cls(wait_for(cls._client_class.popen(command, timeout=timeout, label=label, log=log)))
-
-    @classmethod
-    def connect(
-        cls,
-        host: str,
-        port: int,
-        *,
-        timeout: float = REPLY_SECONDS,
-        label: str | None = None,
-        log: Path | str | None = None,
-    ) -> Self:
-        """Return the engine that listens on a TCP port, reached within `timeout` seconds; raises EngineError.
-
-        See `popen`.
-        """
-        return cls(wait_for(cls._client_class.connect(host, port, timeout=timeout, label=label, log=log)))
+    popen = starting(AsyncClient.popen)
+    connect = starting(AsyncClient.connect)
+    mock = starting(AsyncClient.mock)
 
     @property
     def label(self) -> str:
