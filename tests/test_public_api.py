@@ -35,6 +35,16 @@ def test_the_document_lists_the_public_names() -> None:
     assert gtp_engine.__all__[0] == "__version__"
 
 
+def test_the_table_of_other_libraries_names_what_there_is() -> None:
+    notes = (ROOT / "docs" / "notes" / "2026-11-28-library.md").read_text("utf-8")
+    cells = re.findall(r"^\|[^|]+\|([^|]+)\|", notes.partition("## What things are called\n")[2], re.MULTILINE)[2:]
+    named = {name for cell in cells for name in re.findall(r"`(?:[a-z]\w*\.)?(\w+)", cell)}
+    values = [getattr(gtp_engine, name) for name in NAMES]
+    known = {name for value in values for name in [*dir(value), *getattr(value, "__annotations__", ())]} | {*NAMES}
+    known |= set(inspect.signature(gtp_engine.AnalysisEngine.analyse).parameters)
+    assert len(named) > 50 and named <= known, named - known
+
+
 def test_every_public_name_can_be_loaded() -> None:
     for name in NAMES:
         assert getattr(gtp_engine, name) is not None
@@ -72,8 +82,8 @@ def public_functions() -> Iterator[tuple[str, Any, str]]:
                     yield f"{name}.{member}", found, value.__doc__ or ""
 
 
-def test_docstrings_name_errors_and_seconds() -> None:
-    """What a function raises itself, or a base of it, and the unit of times stand in its docstring or its class."""
+def test_docstrings_name_errors_seconds_and_shapes() -> None:
+    """What a function raises itself, or a base of it, units of times and shapes stand in its docstring or its class."""
     missing = []
     for name, function, of_class in public_functions():
         said, inner = f"{function.__doc__} {of_class}", inspect.unwrap(function)
@@ -84,9 +94,11 @@ def test_docstrings_name_errors_and_seconds() -> None:
         for kind in [getattr(gtp_engine.base.errors, call.id, None) for call in raised if isinstance(call, ast.Name)]:
             if kind is not None and not any(base.__name__ in said for base in kind.__mro__[:-4]):
                 missing.append(f"{name}: {kind.__name__}")
+        if "NDArray" in str(inner.__annotations__.get("return")) and not re.search(r"\w\[[\w·, +]+\]", said):
+            missing.append(f"{name}: the shape")
         times = {"timeout", "every", "seconds"} & set(inspect.signature(inner).parameters)
         missing += [f"{name}: {each}" for each in times if not ("second" in said or f"`{each}`" in said)]
-    assert missing == []
+    assert not missing, missing
 
 
 def test_unknown_names_are_attribute_errors() -> None:
@@ -161,5 +173,7 @@ def test_each_public_name_has_an_example() -> None:
     for name, value in values.items():
         text = inspect.getdoc(value) or ""
         assert re.search(rf"\b{name}\b", code) or re.search("^(?: {4}|>>> )", text, re.MULTILINE), name
-        for test in doctest.DocTestFinder(recurse=False).find(value, name, globs=values) if text else ():
+    described = [*values.items(), *((name, function) for name, function, _ in public_functions())]
+    for name, value in described:
+        for test in doctest.DocTestFinder(recurse=False).find(value, name, globs=values) if value.__doc__ else ():
             assert doctest.DocTestRunner().run(test).failed == 0, name

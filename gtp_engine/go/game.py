@@ -442,7 +442,7 @@ class Game:
         return self._points(legal)
 
     def superko_keys(self) -> "NDArray[np.uint64]":
-        """Return the keys of all positions that may not occur again (uint64, none under simple ko).
+        """Return the keys of all positions that may not occur again, uint64[positions], none under simple ko.
 
         A key is the position's `hash`, under situational superko with the side to play (`constants.KEYS`).
         """
@@ -453,9 +453,9 @@ class Game:
         return np.array(list(dict.fromkeys(keys)), dtype=np.uint64)
 
     def keys_since_pass(self) -> "NDArray[np.uint64]":
-        """Return the keys of the positions since the last pass with their side to play, each as often as it occurred.
+        """Return the keys of the positions since the last pass with their side to play, uint64[positions].
 
-        They decide whether a game under simple ko `has_no_result`.
+        Each stands there as often as it occurred.  They decide whether a game under simple ko `has_no_result`.
         """
         import numpy as np
 
