@@ -179,7 +179,7 @@ def _search(book: "Book", network: NetworkConfig, visits: int, at_once: int) -> 
 
 @book_command.command("check", cls=ConfigCommand)
 @click.argument("file", type=FILE)
-@click.option("--against", type=FILE, metavar="FILE", help="Compare with a game record.")
+@click.option("--against", type=FILE, help="Compare with a game record.")
 @settings_options(BookCheck, is_own=True)
 @settings_options(NetworkConfig, only=_NETWORK, is_own=True)
 def check_command(file: Path, against: Path | None, **flags: Any) -> None:
@@ -219,7 +219,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
 @book_command.command("show")
 @click.argument("file", type=FILE)
 @click.option("--line", default=None, metavar="MOVES", help="Show the moves after these, such as 'D4 C3'.")
-@click.option("--sgf", "target", type=FILE, metavar="FILE", help="Write the best lines to a game record.")
+@click.option("--sgf", "target", type=FILE, help="Write the best lines to a game record.")
 @click.option(
     "--moves", "most", type=click.IntRange(1, 100_000), default=500, show_default=True, help="Most moves of the record."
 )

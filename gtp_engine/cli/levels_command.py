@@ -77,11 +77,7 @@ class LevelsCommand(ConfigCommand):
 @click.command("calibrate-levels", cls=LevelsCommand, help=_HELP)
 @settings_options(NetworkConfig, only=("human_model",), is_own=True)
 @click.option(
-    "--games-file",
-    required=True,
-    type=FILE,
-    metavar="FILE",
-    help="Where games are kept; those found there are not played again.",
+    "--games-file", required=True, type=FILE, help="Where games are kept; those found there are not played again."
 )
 @settings_options(CalibrationSettings, is_own=True)
 def calibrate_levels_command(games_file: Path, **flags: Any) -> None:

@@ -73,7 +73,6 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--out",
     required=True,
     type=FOLDER,
-    metavar="FOLDER",
     help="Where results, game records and logs are written; a match found there is continued.",
 )
 @settings_options(MatchSettings, is_own=True)
@@ -85,12 +84,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 )
 @click.option("--alpha", type=float, help="Probability that --sprt wrongly accepts ELO1. [default: 0.05]")
 @click.option("--beta", type=float, help="Probability that --sprt wrongly accepts ELO0. [default: 0.05]")
-@click.option(
-    "--plot",
-    type=FILE,
-    metavar="FILE",
-    help="Draw the winrate over the games as .svg or .png (needs matplotlib).",
-)
+@click.option("--plot", type=FILE, help="Draw the winrate over the games as .svg or .png (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
 @cluster_options
 def match_command(out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any) -> None:
@@ -189,12 +183,7 @@ folder gets tables as index.html and results.json, and each match as `gtp-engine
 
 @click.command("tournament", help=_TOURNAMENT_HELP)
 @click.argument("file", type=FILE)
-@click.option(
-    "--out",
-    type=FOLDER,
-    metavar="FOLDER",
-    help="Where results are written. [default: FILE without .toml]",
-)
+@click.option("--out", type=FOLDER, help="Where results are written. [default: FILE without .toml]")
 @cluster_options
 def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int) -> None:
     """Play the tournament, or what is left of it, and print its tables."""

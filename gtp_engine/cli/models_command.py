@@ -239,7 +239,6 @@ def import_command(source: Path, target: Path | None, int8: bool | None) -> None
     "--folder",
     default=".",
     show_default=True,
-    metavar="FOLDER",
     type=UserPath(path_type=Path, file_okay=False, exists=True),
     help="Where to write the ONNX files.",
 )

@@ -36,8 +36,13 @@ S = TypeVar("S", bound=Section)
 class UserPath(click.Path):
     """The path of a file, a folder or either; what is there already is neither a pipe nor a device.
 
-    A pipe would be waited for, and a device has no end; nor could a result take its place.
+    A pipe would be waited for, and a device has no end; nor could a result take its place.  In help texts it is a FILE,
+    a FOLDER or a PATH.
     """
+
+    def __init__(self, **checks: Any) -> None:
+        super().__init__(**checks)
+        self.name = "folder" if self.dir_okay and not self.file_okay else self.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; raises BadParameter."""
@@ -79,14 +84,7 @@ language_option: Final = click.option(
 
 def out_option(default: str) -> Callable[[F], F]:
     """Return the option `--out` for the file to write, received as `target`; `default` describes its default."""
-    return click.option(
-        "-o",
-        "--out",
-        "target",
-        metavar="FILE",
-        type=FILE,
-        help=f"File to write. [default: {default}]",
-    )
+    return click.option("-o", "--out", "target", type=FILE, help=f"File to write. [default: {default}]")
 
 
 USUAL_OPTIONS: Final = (

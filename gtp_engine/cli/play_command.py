@@ -55,7 +55,6 @@ class NewGame(Section, name="new_game"):
     "--load",
     "record",
     type=UserPath(dir_okay=False),
-    metavar="FILE",
     help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
 )
 @settings_options(ChosenPosition, only=("game",), is_own=True)

@@ -78,7 +78,6 @@ Sabaki, GoGui or any other Go program as the engine's command:
 @click.option(
     "--certificate",
     type=UserPath(dir_okay=False),
-    metavar="FILE",
     help="For wss, trust this certificate of the server, a PEM file, though no authority has signed it.",
 )
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:

@@ -50,7 +50,7 @@ class SetupSettings(Section, name="setup"):
 @click.argument("front_end", metavar="PROGRAM", type=click.Choice(_NAMES, case_sensitive=False))
 @settings_options(SetupSettings, is_own=True)
 @click.option("--print", "only_print", is_flag=True, help="Print what to enter, and write nothing.")
-@click.option("--file", "file", metavar="FILE", type=FILE, help="The file to write, if it is not the usual one.")
+@click.option("--file", "file", type=FILE, help="The file to write, if it is not the usual one.")
 @config_options()
 def setup_command(front_end: str, only_print: bool, file: Path | None, config_file: str | None, **flags: Any) -> None:
     """Set up PROGRAM to use this engine: sabaki, gogui, katrain, lizzie, ogs, kgs or cgos.

@@ -176,9 +176,7 @@ class GenconfigCommand(KataGoCommand):
 
 @click.command("genconfig", cls=GenconfigCommand)
 @settings_options(NetworkConfig, only=("model",), is_own=True)
-@click.option(
-    "--output", "target", type=FILE, default="gtp.cfg", show_default=True, metavar="FILE", help="Config file to write."
-)
+@click.option("--output", "target", type=FILE, default="gtp.cfg", show_default=True, help="Config file to write.")
 def genconfig_command(target: Path, **flags: Any) -> None:
     """Ask for rules, limits and pondering, and write a config file in KataGo's form.
 

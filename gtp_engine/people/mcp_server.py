@@ -18,15 +18,12 @@ from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, ClassVar, Final
 
-import numpy as np
-
 from gtp_engine import __version__
 from gtp_engine.base.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
 from gtp_engine.engine.engine import Engine
-from gtp_engine.go.constants import EMPTY, PASS, opponent
-from gtp_engine.go.coords import BLACK, WHITE, Color, Move, board_points, parse_color, parse_vertex
+from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.go.coords import BLACK, WHITE, Color, Move, parse_color, parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work, working_attacks_into
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.game_line import GamePosition
 from gtp_engine.people.review.game_review import PlayedMove, finding_of, played_move
@@ -49,7 +46,6 @@ FEWEST_VISITS: Final = 8
 PROGRESS_SECONDS: Final = 1.0
 """Time between two notifications of progress."""
 
-_NAMES: Final = {BLACK: "black", WHITE: "white"}
 _BY_RULES: Final = {"method": "the rules of the game", "is_exact": True}
 _BY_LADDERS: Final = {
     "method": "reading of ladders: the attacker always gives atari, the defender extends or captures",
@@ -138,9 +134,9 @@ class GoTools:
         game = position.game()
         return {
             "diagram": game.diagram(),
-            "to_play": _NAMES[game.to_play],
+            "to_play": str(game.to_play),
             "moves_played": len(game.moves),
-            "captured_by": {_NAMES[color]: game.captures[color] for color in (BLACK, WHITE)},
+            "captured_by": {str(color): game.captures[color] for color in (BLACK, WHITE)},
             "ko_at": game.ko_point.vertex if game.ko_point else None,
             "legal_points": len(game.legal_points()),
             "rules": str(game.rules),
@@ -153,15 +149,14 @@ class GoTools:
         game = position.game()
         mover = game.to_play if color is None else parse_color(color)
         reason = game.illegal_reason(move, mover)
-        answer: dict[str, Any] = {"move": move.upper(), "color": _NAMES[mover], "is_legal": reason is None}
+        answer: dict[str, Any] = {"move": move.upper(), "color": str(mover), "is_legal": reason is None}
         if reason is not None:
             return answer | {"reason": reason, "rests_on": _BY_RULES}
-        before = game.board.color.copy()
+        before = game.stones
         played = game.play(move, mover)
-        taken = [point for point in _points(game) if before[point] == opponent(mover) and not game.color_at(point)]
         liberties = [] if played.point == PASS else game.liberties(played.point)
         return answer | {
-            "captures": [game.vertex(point) for point in taken],
+            "captures": [str(point) for point, held in before.items() if held != mover and not game.color_at(point)],
             "liberties_after": len(liberties),
             "rests_on": _BY_RULES,
         }
@@ -180,7 +175,7 @@ class GoTools:
             raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
         stones, liberties = game.chain(point), game.liberties(point)
         return {
-            "color": _NAMES[color],
+            "color": str(color),
             "stones": [game.vertex(each) for each in stones],
             "liberties": [game.vertex(each) for each in liberties],
             "is_in_atari": len(liberties) == 1,
@@ -189,7 +184,7 @@ class GoTools:
                 "rests_on": {"method": "Benson's theorem", "is_exact": True},
                 "note": "a group may also live in other ways: ask life_and_death or analyse",
             },
-            "ladder": _ladder(game, stones[0], color),
+            "ladder": _ladder(game, stones[0]),
             "rests_on": _BY_RULES,
         }
 
@@ -215,7 +210,7 @@ class GoTools:
         game = position.game()
         report, basis = self._search(game, visits)
         found = [_move(game, each) for each in report.moves[: max(1, moves)] if each.visits >= FEWEST_VISITS]
-        return {"to_play": _NAMES[game.to_play], **_outlook(report), "best_moves": found, "rests_on": basis}
+        return {"to_play": str(game.to_play), **_outlook(report), "best_moves": found, "rests_on": basis}
 
     def compare_move(self, position: Position, move: str, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
         """Tell what a move loses against the engine's best one, each searched with the visits asked for."""
@@ -226,7 +221,7 @@ class GoTools:
         move_played = game.as_move((game.to_play, move))
         played, _ = self._compared(game, before, move_played, visits)
         return {
-            "mover": _NAMES[move_played.color],
+            "mover": str(move_played.color),
             "best_move": played.best,
             "best_continuation": [game.vertex(point) for point in before.best.pv],
             "move": played.vertex,
@@ -283,7 +278,7 @@ class GoTools:
             rows.append(
                 {
                     "number": number,
-                    "color": _NAMES[move.color],
+                    "color": str(move.color),
                     "move": row.vertex,
                     "points_lost": round(row.points_lost, 1),
                     "engine_prefers": None if row.best == row.vertex else row.best,
@@ -443,28 +438,15 @@ def _visits(visits: int) -> int:
     return visits
 
 
-def _points(game: Game) -> tuple[int, ...]:
-    return board_points(game.width, game.height)
-
-
-def _ladder(game: Game, point: int, color: int) -> dict[str, Any]:
+def _ladder(game: Game, point: int) -> dict[str, Any]:
     """Return whether a ladder captures the chain on a point: if it moves first, and if the other side does."""
-    liberties = game.liberties(point)
+    liberties, found = game.liberties(point), game.ladder_moves(point)
+    answer: dict[str, Any] = {"is_captured_if_attacker_moves_first": len(found) > 0}
     if len(liberties) > 2:
-        return {
-            "is_captured_if_attacker_moves_first": False,
-            "note": "three or more liberties",
-            "rests_on": _BY_LADDERS,
-        }
-    work, attacks = new_ladder_work(game.width, game.height), np.zeros(2, dtype=np.int32)
-    board = game.copy().board
-    found = attacks[: working_attacks_into(board, point, work, attacks)]
-    answer: dict[str, Any] = {
-        "is_captured_if_attacker_moves_first": len(found) > 0,
-        "capturing_moves": [game.vertex(int(each)) for each in found],
-    }
+        return answer | {"note": "three or more liberties", "rests_on": _BY_LADDERS}
+    answer["capturing_moves"] = list(map(str, found))
     if len(liberties) == 1:
-        answer["is_captured_even_if_its_side_moves_first"] = bool(is_captured_defender_first(board, point, work))
+        answer["is_captured_even_if_its_side_moves_first"] = game.is_in_ladder(point)
     return answer | {"rests_on": _BY_LADDERS}
 
 

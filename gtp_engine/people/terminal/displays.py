@@ -60,10 +60,6 @@ class Display(Protocol):
 
     has_keys: bool
 
-    def show(self, screen: Screen) -> None:
-        """Show a screen."""
-        ...
-
     def show_progress(self, screen: Screen) -> None:
         """Show a screen while the engine thinks."""
         ...
@@ -180,7 +176,7 @@ class LiveDisplay:
         self._cursor = NULL_POINT
         self._typed = ""
 
-    def show(self, screen: Screen) -> None:
+    def show_progress(self, screen: Screen) -> None:
         """Show a screen; after a change of the terminal's size, which breaks old lines, on an empty one."""
         console = self._live.console
         if console.size != self._size:
@@ -190,17 +186,13 @@ class LiveDisplay:
             self._size = console.size
         self._live.update(picture_of(screen, self._live.console, self._cursor, self._typed), refresh=True)
 
-    def show_progress(self, screen: Screen) -> None:
-        """Show a screen while the engine thinks."""
-        self.show(screen)
-
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Return the line that is typed, or the vertex under the cursor; see `Display`."""
         self._typed = ""
         if not _is_on_board(screen.board, self._cursor):
             self._cursor = NULL_POINT
         while True:
-            self.show(screen)
+            self.show_progress(screen)
             key = self._keys.read(TICK)
             if key is None:
                 now = tick()
@@ -255,7 +247,7 @@ class PlainDisplay:
         self._shown = ""
         self._is_thinking = False
 
-    def show(self, screen: Screen) -> None:
+    def _show(self, screen: Screen) -> None:
         """Print what has changed: the board with the facts, and the message."""
         self._is_thinking = False
         board = plain_board(screen.board)
@@ -273,7 +265,7 @@ class PlainDisplay:
 
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Return the next line; `tick` is asked after it."""
-        self.show(screen)
+        self._show(screen)
         self._write(f"{screen.prompt} ")
         line = self._stdin.readline()
         if not line:
