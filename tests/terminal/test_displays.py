@@ -109,11 +109,11 @@ def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
     screen_of = Console(file=output, force_terminal=True, _environ=environment)
     with Live(console=screen_of, auto_refresh=False) as live:
         display = LiveDisplay(live, Keys([]))
-        display.show(SCREEN)
-        display.show(SCREEN)
+        display.show_progress(SCREEN)
+        display.show_progress(SCREEN)
         assert "\x1b[2J" not in output.getvalue()
         screen_of.size = (60, 26)
-        display.show(SCREEN)
+        display.show_progress(SCREEN)
         assert output.getvalue().count("\x1b[2J") == 1
 
 

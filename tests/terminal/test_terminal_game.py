@@ -42,8 +42,6 @@ class Script:
         self.progress: list[str] = []
         self.prompts_in_progress: set[str] = set()
 
-    def show(self, screen: Screen) -> None: ...
-
     def show_progress(self, screen: Screen) -> None:
         self.progress.append(screen.message)
         self.prompts_in_progress.add(screen.prompt)
