@@ -150,7 +150,7 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("values", [{"time": 0}, {"visits": -1}, {"playouts": 0}, {"time": float("nan")}])
 def test_limits_are_above_zero(values: dict[str, float]) -> None:
-    with pytest.raises(LimitError, match="expected a (whole )?number above 0 and up to 1e"):
+    with pytest.raises(LimitError, match=r"expected a (whole )?number above 0 and up to 1e"):
         Limit(**values)  # type: ignore[arg-type]
 
 
