@@ -276,7 +276,8 @@ class _Match:
                 return
             self._folder.add(record, self._sgf(played))
             self._on_game(record)
-            self._stopping = _has_verdict(self._settings, self._folder)
+            if _has_verdict(self._settings, self._folder):
+                self._stopping = True
             for side in SIDES:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
                 self._failures[side] = self._failures[side] + 1 if failed else 0
@@ -291,16 +292,16 @@ class _Match:
         self.stop()
 
     def stop(self) -> None:
-        """Abort the running games and play no more; may be called from any thread."""
-        with self._lock:
-            self._stopping = True
+        """Abort the running games and play no more; may be called from any thread, and from `on_game`.
+
+        So it takes no lock: `on_game` is called while one is held, in a tournament beside those of other matches.
+        """
+        self._stopping = True
         self._kill_if_stopping()
 
     def _kill_if_stopping(self) -> None:
         """End every running game if the match is stopping."""
-        with self._lock:
-            players = list(self._players) if self._stopping else []
-        for player in players:
+        for player in tuple(self._players) if self._stopping else ():
             player.kill()
 
 
