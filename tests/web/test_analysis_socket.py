@@ -13,6 +13,7 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from analysis import transcripts
 from analysis.client import query
 from busy_machine import bound, require_once
+from web.attacks import frame
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
 from gtp_engine.people.web import client_socket, protocol_sockets, web_process
@@ -211,7 +212,7 @@ async def test_a_client_that_does_not_read_is_not_read_either_and_is_dropped_in_
     source = LongAnswers()
     async with serving(source) as client:
         async with raw_socket(client) as (_, writer):
-            writer.write(frame_of(ASKING) * 100)
+            writer.write(frame(ASKING) * 100)
             await until(lambda: not connections(client))
         assert 1 <= source.calls < 50
 
@@ -220,7 +221,7 @@ async def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
     source = LongAnswers()
     async with serving(source) as client:
         async with raw_socket(client) as (_, writer):
-            writer.write(frame_of(ASKING * 100))
+            writer.write(frame(ASKING * 100))
             await until(lambda: not connections(client))
         assert source.calls < 100
 
@@ -264,12 +265,6 @@ def test_those_who_may_do_less_leave_seats_to_others() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(web_process, "MAX_SOCKETS", 4)
         run(test)
-
-
-def frame_of(data: bytes) -> bytes:
-    """Return a message of 126 to 65,535 bytes, or of fewer, as the frame that a client sends."""
-    length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2)
-    return b"\x81" + length + b"\0\0\0\0" + data
 
 
 @contextlib.asynccontextmanager
@@ -360,12 +355,24 @@ async def test_what_was_sent_too_fast_is_not_followed_once_the_client_has_gone(m
     monkeypatch.setattr(AnalysisServer, "handle_bytes", lambda server, raw: (followed.append(raw), handle(server, raw)))
     async with serving() as client:
         async with raw_socket(client) as (_, writer):
-            writer.write(frame_of(b'{"id":"a","action":"query_version"}') * 1000)
+            writer.write(frame(b'{"id":"a","action":"query_version"}') * 1000)
             await writer.drain()
             await until(lambda: len(followed) > 20)
         count = len(followed)
         await asyncio.sleep(1.0)
         assert len(followed) < count + 30, "of a thousand, fifty a second"
+
+
+async def test_a_client_that_is_held_back_is_not_waited_for_once_it_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it had sent was kept until the pace let it pass: fifty such clients held a hundred MiB for a minute."""
+    monkeypatch.setattr(client_socket, "BULK", (1000.0, 1000.0))
+    monkeypatch.setattr(client_socket, "HEARTBEAT", 600.0)
+    async with serving() as client:
+        async with raw_socket(client) as (_, writer):
+            writer.write(frame(b"x" * 900_000) * 4)
+            await asyncio.sleep(0.5)
+            writer.transport.abort()
+        await until(lambda: not connections(client))
 
 
 async def test_pings_are_answered_at_the_pace_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ that all clients have their turn.
 import asyncio
 import contextlib
 import re
+import select
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -114,7 +116,7 @@ class Outbox:
     @property
     def is_lost(self) -> bool:
         """Whether the connection is closed, though what it had brought may not have been read."""
-        return self._is_closed or self._transport is None or self._transport.is_closing()
+        return self._is_closed or self._transport is None or self._transport.is_closing() or _hung_up(self._transport)
 
     def put(self, message: str) -> None:
         """Send a message soon; return at once.  Does nothing if the client has gone."""
@@ -193,6 +195,16 @@ class Outbox:
     def _call(self, step: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(step)
+
+
+def _hung_up(transport: asyncio.BaseTransport) -> bool:
+    """Return whether the client has closed a connection: asyncio does not see it where nothing more is read for now."""
+    own = transport.get_extra_info("socket")
+    if sys.platform != "linux" or own is None or own.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(own.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 class AddressPaces:
@@ -368,6 +380,8 @@ class ClientSocket:
         async for message in self.response:
             size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
             await self.wait_for_bulk(size)
+            if self.outbox.is_closed:
+                return
             if message.type is WSMsgType.TEXT:
                 yield message.data.encode() or b"\n"  # an empty line; only a binary message can be NO_MORE
             elif message.type is WSMsgType.BINARY:

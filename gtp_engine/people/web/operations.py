@@ -25,6 +25,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from gtp_engine import __version__
+from gtp_engine.base.machine import give_memory_back
 from gtp_engine.base.streams import write_log
 from gtp_engine.people.web.access import ADDRESS, ROLE, Access
 from gtp_engine.people.web.client_socket import Seats, first_of
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 LOOK_INTERVAL: Final = 0.05
 """Seconds between two looks at how late the event loop is."""
+
+MEMORY_INTERVAL: Final = 60.0
+"""Seconds between two times at which memory that is free goes back to the system; it takes some milliseconds."""
 
 DELAYS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 """Seconds that the event loop may be late, as the histogram has them."""
@@ -115,6 +119,13 @@ class LoopDelays:
         """Count a delay."""
         self.counts[bisect_left(DELAYS, seconds)] += 1
         self.sum += seconds
+
+
+async def give_memory_back_now_and_then() -> None:
+    """Do so until the task is cancelled."""
+    while True:
+        await asyncio.sleep(MEMORY_INTERVAL)
+        await asyncio.to_thread(give_memory_back)
 
 
 class Operations:

@@ -38,7 +38,14 @@ from gtp_engine.people.web.client_socket import MAX_SOCKETS, Seats, close_all
 from gtp_engine.people.web.engine_host import EngineHost, LoadSource, NetworkMenu
 from gtp_engine.people.web.game_reviews import GameReviews, SavedReviews
 from gtp_engine.people.web.open_games import OpenGames
-from gtp_engine.people.web.operations import DRAIN_WAIT, Health, LibraryLog, Operations, ServerLog
+from gtp_engine.people.web.operations import (
+    DRAIN_WAIT,
+    Health,
+    LibraryLog,
+    Operations,
+    ServerLog,
+    give_memory_back_now_and_then,
+)
 from gtp_engine.people.web.play_socket import serve_page
 from gtp_engine.people.web.protocol_sockets import GtpSessions, serve_analysis
 from gtp_engine.people.web.saved_games import SavedGames
@@ -284,10 +291,11 @@ def new_application(
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
-    async def watch_loop(_: web.Application) -> AsyncIterator[None]:
-        watching = asyncio.create_task(operations.delays.watch())
+    async def watch(_: web.Application) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(each) for each in (operations.delays.watch(), give_memory_back_now_and_then())]
         yield
-        watching.cancel()
+        for task in tasks:
+            task.cancel()
 
     async def close_sockets(_: web.Application) -> None:
         await operations.end(open_games.end_moves, sessions.end_commands)
@@ -297,7 +305,7 @@ def new_application(
         await reviews.close()
         await open_games.close()
 
-    application.cleanup_ctx.append(watch_loop)
+    application.cleanup_ctx.append(watch)
     application.on_shutdown.append(close_sockets)
     application.on_cleanup.append(close_games)
     return application
