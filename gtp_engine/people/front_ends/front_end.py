@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -115,16 +115,6 @@ def read_settings(path: Path) -> str | None:
         raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
 
 
-def file_with_command(path: Path, new: str, merged: Callable[[str], str]) -> Change:
-    """Return the change of a file that the user completes: `new` where there is none or an empty one.
-
-    Else `merged` returns its text with our command and everything else as it is.  Raises ConfigError as `read_settings`
-    and `merged` do.
-    """
-    old = read_settings(path)
-    return Change(path, old, merged(old) if old and not old.isspace() else f"{new}\n")
-
-
 def no_place(path: Path, has: str) -> ConfigError:
     """Return the error of a file without one place for our command; `has` is what it has instead."""
     advice = "enter by hand what --print shows, or have another file written: --file FILE"
@@ -217,9 +207,11 @@ class FrontEnd(Protocol):
 
     `title` is its name; `engine_options` are options by full name that it needs, unless the user gives others.
     `unused_options` are options by full name, or whole sections, that change nothing in it, and what to do instead.
+    `steps` is what the user has to do afterwards.
     """
 
     title: str
+    steps: str = ""
     engine_options: Mapping[str, str] = {}
     unused_options: Mapping[str, str] = {}
 
@@ -232,8 +224,8 @@ class FrontEnd(Protocol):
         ...
 
     def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return what the user has to do afterwards."""
-        ...
+        """Return `steps`, or those that depend on the command and the file."""
+        return self.steps
 
 
 def escaped(text: str) -> str:

@@ -75,6 +75,10 @@ class Sabaki(FrontEnd):
     """
 
     title = "Sabaki"
+    steps = (
+        "Start it, choose Engines, Show Engines Sidebar, press the play button there and choose the engine; a right "
+        "click on it sets it as a player."
+    )
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter under Manage Engines."""
@@ -89,7 +93,7 @@ class Sabaki(FrontEnd):
                 "start Sabaki once and close it; a portable build and Flatpak keep their settings elsewhere: name the "
                 "file with --file FILE, or enter by hand what --print shows"
             )
-            raise ConfigError(problem(f"there is no folder {shown_path(path.parent)} of Sabaki's", advice=advice))
+            raise ConfigError(problem(f"Sabaki has no folder {shown_path(path.parent)}", advice=advice))
         old, settings = read_object(path)
         entries = checked(settings.get(_SABAKI_ENGINES, []), list, path, _SABAKI_ENGINES)
         engines = [checked(each, dict, path, f"an entry of {_SABAKI_ENGINES}") for each in entries]
@@ -99,13 +103,6 @@ class Sabaki(FrontEnd):
         else:
             engines.insert(0, {**_entry(command), "commands": ""})
         return [json_change(path, old, {**settings, _SABAKI_ENGINES: engines}, indent=2)]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to play."""
-        return (
-            "Start it, choose Engines, Show Engines Sidebar, press the play button there and choose the engine; a "
-            "right click on it sets it as a player."
-        )
 
 
 def _entry(command: EngineCommand) -> dict[str, str]:
@@ -130,6 +127,7 @@ class GoGui(FrontEnd):
     """
 
     title = "GoGui"
+    steps = "Start it and choose the engine under Program, Attach. Before version 1.6 use --print and New Program."
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter as a new program."""
@@ -154,10 +152,6 @@ class GoGui(FrontEnd):
         new = [*kept, *(f"{_GOGUI_PREFIX}{key}={value}" for key, value in values.items())]
         return [Change(path, old, "\n".join(new) + "\n")]
 
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to play."""
-        return "Start it and choose the engine under Program, Attach. Before version 1.6 use --print and New Program."
-
 
 _KATRAIN_PLAY = "KaTrain's AI settings choose how the engine plays"
 _KATRAIN_LIMITS = "KaTrain's engine settings limit visits and time"
@@ -175,6 +169,11 @@ class KaTrain(FrontEnd):
     """
 
     title = "KaTrain"
+    steps = (
+        "Start it and analyse. In General & Engine Settings, Update Settings makes KaTrain 1.20 forget the command, as "
+        "the tab Custom command does not show it: enter there what gtp-engine setup katrain --print shows, or run "
+        "gtp-engine setup katrain again afterwards. The tab Local engine leads back to KataGo."
+    )
     unused_options: Mapping[str, str] = {
         "play": _KATRAIN_PLAY,
         "time": _KATRAIN_LIMITS,
@@ -195,14 +194,6 @@ class KaTrain(FrontEnd):
         engine = checked(settings["engine"], dict, path, "engine")
         engine = {**engine, "backend": "custom", "altcommand": _analysis_line(command)}
         return [json_change(path, old, {**settings, "engine": engine}, indent=4)]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to use it, and how to go back."""
-        return (
-            "Start it and analyse. In General & Engine Settings, Update Settings makes KaTrain 1.20 forget the "
-            "command, as the tab Custom command does not show it: enter there what gtp-engine setup katrain --print "
-            "shows, or run gtp-engine setup katrain again afterwards. The tab Local engine leads back to KataGo."
-        )
 
 
 def _analysis_line(command: EngineCommand) -> str:
@@ -228,6 +219,7 @@ class Lizzie(FrontEnd):
     """
 
     title = "Lizzie"
+    steps = "Start it. If the engine is not the first, choose it in the menu Engine, which shows only numbers."
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter as an engine's command."""
@@ -255,10 +247,6 @@ class Lizzie(FrontEnd):
         else:
             changed = {_LIZZIE_LIST: _list_with_command(lines, command, path)}
         return [json_change(path, old, {**settings, "leelaz": {**section, **changed}}, indent=2)]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to choose it."""
-        return "Start it. If the engine is not the first, choose it in the menu Engine, which shows only numbers."
 
 
 def _can_start(line: str, folder: Path) -> bool:

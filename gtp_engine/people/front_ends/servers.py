@@ -2,6 +2,7 @@
 
 import json
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,18 +12,42 @@ from gtp_engine.people.front_ends.front_end import (
     FrontEnd,
     Locations,
     escaped,
-    file_with_command,
     no_place,
+    read_settings,
 )
 
-_OGS_FILE = "gtp2ogs.json5"
+
+class ServerClient(FrontEnd):
+    """A client of a server: `file` is its configuration, in which the engine's command stands.
+
+    In `steps`, {warmup} stands for the command that compiles the engine, {file} for the configuration.
+    """
+
+    file: str
+
+    @abstractmethod
+    def merged(self, old: str, command: EngineCommand, path: Path) -> str:
+        """Return the text of a configuration with our command, and all else as it was; raises ConfigError."""
+
+    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+        """Return the file to write; of one that exists and is not empty, only the engine's command changes."""
+        path = place.file_named(self.file)
+        old = read_settings(path)
+        new = self.merged(old, command, path) if old and not old.isspace() else f"{self.printed(command)}\n"
+        return [Change(path, old, new)]
+
+    def next_steps(self, command: EngineCommand, place: Locations) -> str:
+        """Return how to start the bot."""
+        return self.steps.format(warmup=command.warmup_line(), file=place.file_named(self.file))
+
+
 _JSON5_TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[][{}:,]|[^][{}:,\s"'/]+""", re.DOTALL
 )
 """JSON5: comments, texts, punctuation, and numbers or names without quotes."""
 
 
-class Ogs(FrontEnd):
+class Ogs(ServerClient):
     """The server online-go.com, through gtp2ogs.
 
     A configuration of gtp2ogs 9.
@@ -31,6 +56,11 @@ class Ogs(FrontEnd):
     """
 
     title = "OGS (gtp2ogs 9)"
+    file = "gtp2ogs.json5"
+    steps = (
+        "Enter the bot's key as apikey, compile the engine (once: {warmup}), install gtp2ogs (npm install -g gtp2ogs) "
+        "and start it: gtp2ogs -c {file}"
+    )
     engine_options: Mapping[str, str] = {"game.rules": "chinese-ogs", "gtp.ogs_chat": "true"}
 
     def printed(self, command: EngineCommand) -> str:
@@ -52,17 +82,26 @@ class Ogs(FrontEnd):
     allowed_time_control_systems: ["fischer", "byoyomi", "simple"],
 }}"""
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
-        """Return the file to write; of one that exists, only the engine's command changes."""
-        path = place.file_named(_OGS_FILE)
-        return [file_with_command(path, self.printed(command), lambda old: _with_list(old, command, path))]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to start the bot."""
-        return (
-            f"Enter the bot's key as apikey, compile the engine (once: {command.warmup_line()}), install gtp2ogs (npm "
-            f"install -g gtp2ogs) and start it: gtp2ogs -c {place.file_named(_OGS_FILE)}"
-        )
+    def merged(self, old: str, command: EngineCommand, path: Path) -> str:
+        """Return the text with our command as the list bot.command."""
+        keys, key, start = [], "", 0
+        for token in _JSON5_TOKEN.finditer(old):
+            text = token[0]
+            if text in ("{", "["):
+                keys.append(key)
+                if keys == ["", "bot", "command"]:
+                    start = token.start()
+                key = ""
+            elif text in ("}", "]"):
+                if keys == ["", "bot", "command"]:
+                    return f"{old[:start]}{_json_list(command)}{old[token.end() :]}"
+                key = ""
+                del keys[-1:]
+            elif text == ",":
+                key = ""
+            elif text != ":" and not text.startswith(("//", "/*")):
+                key = text.strip("\"'")
+        raise no_place(path, "no list bot.command")
 
 
 def _json_list(command: EngineCommand) -> str:
@@ -71,29 +110,6 @@ def _json_list(command: EngineCommand) -> str:
     return f"[\n            {words}\n        ]"
 
 
-def _with_list(old: str, command: EngineCommand, path: Path) -> str:
-    """Return the text with our command, whatever else it holds; raises ConfigError if it has no list for one."""
-    keys, key, start = [], "", 0
-    for token in _JSON5_TOKEN.finditer(old):
-        text = token[0]
-        if text in ("{", "["):
-            keys.append(key)
-            if keys == ["", "bot", "command"]:
-                start = token.start()
-            key = ""
-        elif text in ("}", "]"):
-            if keys == ["", "bot", "command"]:
-                return f"{old[:start]}{_json_list(command)}{old[token.end() :]}"
-            key = ""
-            del keys[-1:]
-        elif text == ",":
-            key = ""
-        elif text != ":" and not text.startswith(("//", "/*")):
-            key = text.strip("\"'")
-    raise no_place(path, "no list bot.command")
-
-
-_KGS_FILE = "kgs.properties"
 _KGS_ENGINE = re.compile(
     r"""^[ \t\f]*engine(?:[ \t\f]*[=:]|[ \t\f])[ \t\f]*(?P<value>(?:\\(?:\r\n|.)|[^\\\r\n])*)""",
     re.MULTILINE | re.DOTALL,
@@ -101,7 +117,7 @@ _KGS_ENGINE = re.compile(
 """The engine's command; a backslash at the end of a line continues it."""
 
 
-class Kgs(FrontEnd):
+class Kgs(ServerClient):
     """The server KGS, through kgsGtp.
 
     Properties of kgsGtp.
@@ -111,6 +127,11 @@ class Kgs(FrontEnd):
     """
 
     title = "KGS (kgsGtp)"
+    file = "kgs.properties"
+    steps = (
+        "Enter name and password of the bot, compile the engine (once: {warmup}), and start kgsGtp: java -jar "
+        "kgsGtp.jar {file}"
+    )
 
     def printed(self, command: EngineCommand) -> str:
         """Return the properties; raises ConfigError for a blank in the command."""
@@ -133,36 +154,24 @@ undo=false
 gameNotes=Tengen
 talk=I am the Go engine Tengen."""
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
-        """Return the file to write; of one that exists, only the engine's command changes."""
-
-        def merged(old: str) -> str:
-            found = list(_KGS_ENGINE.finditer(old))
-            if not found:
-                return f"{old.rstrip()}\n\nengine={_kgs_value(command)}\n"
-            start, end = found[-1].span("value")  # the last one counts
-            return f"{old[:start]}{_kgs_value(command)}{old[end:]}"
-
-        return [file_with_command(place.file_named(_KGS_FILE), self.printed(command), merged)]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to start the bot."""
-        return (
-            f"Enter name and password of the bot, compile the engine (once: {command.warmup_line()}), and start "
-            f"kgsGtp: java -jar kgsGtp.jar {place.file_named(_KGS_FILE)}"
-        )
+    def merged(self, old: str, command: EngineCommand, path: Path) -> str:
+        """Return the text with our command as the last engine, which counts."""
+        found = list(_KGS_ENGINE.finditer(old))
+        if not found:
+            return f"{old.rstrip()}\n\nengine={_kgs_value(command)}\n"
+        start, end = found[-1].span("value")
+        return f"{old[:start]}{_kgs_value(command)}{old[end:]}"
 
 
 def _kgs_value(command: EngineCommand) -> str:
     return escaped(command.plain_line("kgsGtp"))
 
 
-_CGOS_FILE = "cgos.cfg"
 _CGOS_SECTION = "GTPEngine"
 _CGOS_KEY = "CommandLine"
 
 
-class Cgos(FrontEnd):
+class Cgos(ServerClient):
     """The Computer Go Server, through its Python client.
 
     A configuration of the Python client.
@@ -172,6 +181,11 @@ class Cgos(FrontEnd):
     """
 
     title = "CGOS"
+    file = "cgos.cfg"
+    steps = (
+        "Enter a name and a password, compile the engine (once: {warmup}), and start the client of CGOS: python3 "
+        "cgosclient.py {file}"
+    )
     engine_options: Mapping[str, str] = {"game.rules": "cgos"}
 
     def printed(self, command: EngineCommand) -> str:
@@ -193,36 +207,23 @@ GTPEngine:
 
   NumberOfGames = 1000"""
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
-        """Return the file to write; of one that exists, only the engine's command changes."""
-        path = place.file_named(_CGOS_FILE)
-        return [file_with_command(path, self.printed(command), lambda old: _with_line(old, command, path))]
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to start the bot."""
-        return (
-            f"Enter a name and a password, compile the engine (once: {command.warmup_line()}), and start the client of "
-            f"CGOS: python3 cgosclient.py {place.file_named(_CGOS_FILE)}"
-        )
+    def merged(self, old: str, command: EngineCommand, path: Path) -> str:
+        """Return the text with our command: for that of the only engine, or the only one with the same program."""
+        lines = old.splitlines(keepends=True)
+        places, section = [], ""
+        for number, line in enumerate(map(str.strip, lines)):
+            if line.endswith(":") and not line.startswith("#"):
+                section = line[:-1]
+            elif section == _CGOS_SECTION and line.partition("=")[0].strip() == _CGOS_KEY:
+                places.append(number)
+        places = [number for number in places if command.program in lines[number]] or places
+        if len(places) != 1:
+            raise no_place(path, f"{len(places)} lines {_CGOS_KEY} in sections {_CGOS_SECTION}")
+        (place,) = places
+        key, line = lines[place].partition("=")[0], lines[place]
+        lines[place] = f"{key}= {_cgos_line(command)}{line[len(line.rstrip()) :]}"
+        return "".join(lines)
 
 
 def _cgos_line(command: EngineCommand) -> str:
     return command.shell_line() if command.platform == "win32" else command.plain_line("The client of CGOS")
-
-
-def _with_line(old: str, command: EngineCommand, path: Path) -> str:
-    """Return the text with our command: for that of the only engine, or the only one with the same program."""
-    lines = old.splitlines(keepends=True)
-    places, section = [], ""
-    for number, line in enumerate(map(str.strip, lines)):
-        if line.endswith(":") and not line.startswith("#"):
-            section = line[:-1]
-        elif section == _CGOS_SECTION and line.partition("=")[0].strip() == _CGOS_KEY:
-            places.append(number)
-    places = [number for number in places if command.program in lines[number]] or places
-    if len(places) != 1:
-        raise no_place(path, f"{len(places)} lines {_CGOS_KEY} in sections {_CGOS_SECTION}")
-    (place,) = places
-    key, line = lines[place].partition("=")[0], lines[place]
-    lines[place] = f"{key}= {_cgos_line(command)}{line[len(line.rstrip()) :]}"
-    return "".join(lines)

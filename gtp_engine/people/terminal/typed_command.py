@@ -10,7 +10,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from gtp_engine.base.errors import SgfError, problem, shown_path
-from gtp_engine.base.files import replacing
+from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.languages import _
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.collection import game_in
@@ -142,9 +142,5 @@ def unused_path(folder: Path) -> Path:
 
 def save(text: str, path: Path) -> None:
     """Write a game, whole or not at all; raises SgfError."""
-    try:
-        with replacing(path) as unfinished:
-            unfinished.write_text(text + "\n", encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SgfError(f"cannot write {shown_path(path)}: {reason}") from error
+    with writing(path, SgfError, "game", advice="name another file"), replacing(path) as unfinished:
+        unfinished.write_text(text + "\n", encoding="utf-8")
