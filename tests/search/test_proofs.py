@@ -1,11 +1,14 @@
 """Proofs of local fights: against an oracle that knows every position of tiny boards, by symmetry, and by shapes."""
 
 import random
+from pathlib import Path
 
 import pytest
 from board_helpers import game_from, vertex
 from search.fight_oracle import TinyBoard, cases
 
+import gtp_engine
+from gtp_engine import GameTree
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.compiled.jit import interpret_until_loaded
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
@@ -145,6 +148,7 @@ def test_answers_do_not_depend_on_how_the_board_is_turned(swapped: bool) -> None
 
 # --- shapes ---
 
+SHIPPED = Path(gtp_engine.__file__).parent / "people" / "web" / "static" / "problems.sgf"
 SHAPES = {
     "two eyes": ("A2", Life.ALIVE, ". X . X O . . / X X X X O . . / O O O O O . ."),
     "three in a row": ("A2", Life.UNSETTLED, ". . . X O . . / X X X X O . . / O O O O O . ."),
@@ -204,3 +208,17 @@ def test_interpreted_kernels_prove_the_same() -> None:
 def test_a_point_without_a_stone_is_refused() -> None:
     with pytest.raises(ValueError, match="no stone"):
         FightReader(Game(5, 5).board).life(board_points(5, 5)[0])
+
+
+def test_the_problems_that_ship_are_proved() -> None:
+    """The first move does what is asked for, and those refuted do not; the page takes the word of the record."""
+    trees = [*GameTree.load_all(SHIPPED)]
+    assert len({tree.root.game().canonical_hash for tree in trees}) == len(trees) >= 30
+    for tree in trees:
+        game, (aim, target) = tree.root.game(), tree.root.comment.split()
+        first, point = int(game.to_play), int(game.point(target))
+        assert (game.color_at(point) != first) == (aim == "capture")
+        for node in tree.root.children:
+            reader = FightReader(node.game().board, nodes=4000)
+            prove = reader.captures if ("TE" in node.names) == (aim == "capture") else reader.survives
+            assert prove(point, opponent(first)).is_proved, (tree.root.comment, node.move)

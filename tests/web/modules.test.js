@@ -403,7 +403,45 @@ test("one's own mistakes come again at growing distance, and need no engine", ()
   }
   const days = (name) => asked.filter(([each]) => each === name).map(([, number]) => number);
   assert.deepEqual([days("game/7"), days("game/9")], [[1, 3, 7, 15, 31, 63], [1, 3, 4, 6, 10, 18, 34, 66]]);
-  assert.deepEqual(problems.repetition.values, { due: {}, mistakes: [] });
+  assert.deepEqual(problems.repetition.values, { due: {}, mistakes: [], today: [] });
+});
+
+test("each day brings a problem that ships, and what was wrong comes again; its record answers alone", () => {
+  let day = 100;
+  const boxes = Object.assign(new Element(), { querySelector: () => new Element() });
+  const [first, wrong, away] = ["E4", "D6", "A1"];
+  const nodes = [{ id: 0, parent: null, move: ["black", first], is_right: true }, { id: 1, parent: 0, move: ["white", "D3"] }, { id: 2, parent: null, move: ["black", wrong], is_right: false }];
+  const problem = { width: 9, height: 9, setup: [["white", "D4"], ["white", "D5"], ["black", "C4"]], first: "black", comment: "capture D4", nodes };
+  const asked = [];
+  const problems = new Problems(boxes, {
+    send: ({ number }) => {
+      asked.push([day - 100, number]);
+      problems.receive({ ...problem, number });
+    },
+    onChange: () => {},
+    onSet: () => problems.begin("set", 99, { isSet: true }),
+  });
+  problems.repetition = new Repetition(() => day);
+  const solve = (...vertices) => vertices.map((vertex) => {
+    problems.choose(vertex);
+    const { state } = problems;
+    if (state === "wrong") problems.ask();
+    return state;
+  });
+  problems.repeat();
+  assert.deepEqual(problems.preview.markup.marks, [[3, 4, "triangle"], [3, 5, "triangle"]]);
+  problems.repeat(); // without an answer it stays
+  assert.deepEqual(solve(away, wrong, first), ["wrong", "wrong", "solved"]);
+  problems.repeat(); // the next one, if the person goes on
+  for (day = 101; day < 165; day++) {
+    problems.repeat();
+    if (problems.state === "asked") solve(first);
+    if (day === 101) problems.repeat();
+  }
+  assert.deepEqual(asked.slice(0, 7), [[0, 1], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2], [3, 1]]);
+  assert.deepEqual(asked.filter(([, number]) => number === 1).map(([each]) => each), [0, 0, 1, 3, 7, 15, 31, 63]);
+  problems.isSet = false;
+  assert.deepEqual(problems.task, [], "what a file of the person's says is only said");
 });
 
 test("places of a game are found, one after the other", () => {

@@ -147,6 +147,12 @@ async def test_problems_of_a_file_are_solved(windows: Windows, tmp_path: Path, t
     async with server(tmp_path / "games") as port:
         size = {"width": 390, "height": 844} if touch else {}
         page = await without_a_game(windows, port, touch=touch, **size)
+        await page.click("#repeat")  # of those that ship
+        await until(
+            page, f"/the marked stones.$/.test({SAID}) && document.querySelectorAll('#board .triangle').length > 1"
+        )
+        await open_record(page, "(;SZ[9])")  # the first game of this window: the problem stayed
+        await until(page, "document.querySelector('#problems').hidden")
         await open_record(page, PROBLEMS)
         await page.click("#question-yes")
         await until(page, f"{SAID} === 'Black to play.\\nBlack to live.'")

@@ -106,6 +106,7 @@ _TYPES: Final = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
+    ".sgf": "application/x-go-sgf",
 }
 
 _CACHING: Final = "no-cache"

@@ -52,7 +52,7 @@ let played = -Infinity; // when the person's last move was made
 let news = null; // [what the status says instead of the game, the text of the game meanwhile]
 let hasFingers = matchMedia("(any-pointer: coarse)").matches;
 let lastClick = null;
-let loaded = {}; // the file that was to be opened last, in base 64
+let loaded = { file: "", number: null, isSet: false }; // the file that was to be opened last, in base 64, and what of it is to be solved
 let longestFile = Infinity; // bytes that the server takes
 let turns = 0; // pixels that the wheel has turned
 let counted = 0; // the second that was counted last
@@ -74,7 +74,7 @@ const sounds = new Sounds(() => preferences.values);
 const course = new Course(element("graph"), (number) => showMove(number + state.tree.analysable.offset));
 const analysis = new Analysis(draw, () => preferences.limit("analysis"));
 const review = new Review(element("review"), { send, onChoose: showMistake, onPreview: draw, evaluate: lookAt, limit: () => preferences.limit("review"), onMistakes: (mistakes) => problems.repetition.keep(mistakes) });
-const problems = new Problems(element("problems"), { send, onChange: draw });
+const problems = new Problems(element("problems"), { send, onChange: draw, onSet: loadSet });
 const guessing = new Guessing(() => state.tree, { onShow: showNode, onChange: draw });
 const openings = new Openings(element("openings"), { send, base: explored, onChange: draw });
 const guide = new Guide(element("guide"), () => preferences.values.guide);
@@ -108,8 +108,8 @@ function opened() {
   const id = addressed() ?? localStorage.getItem("game");
   if (state.game) server.send({ do: "open", id: state.game.id });
   else if (id) server.send({ do: "open", id });
-  const { file, number } = problems.stored ?? {};
-  if (file) loadText(file, number);
+  const { file, ...stored } = problems.stored ?? {};
+  if (file) loadText(file, stored);
   else if (!state.game && !id && state.role !== "watch") setup.open();
 }
 
@@ -241,17 +241,14 @@ function begin(game) {
   const tree = new GameTree([game.width, game.height]);
   tree.load(incoming);
   tree.show(game.node);
-  const isOther = state.game !== null;
   if (guessing.isOn) guessing.turn(false);
   panel.keepDraft();
   review.leave();
   Object.assign(state, { game, tree, hints: null, ahead: null, wantsHint: false });
   incoming = news = null;
   isAsked = false;
-  if (isOther) {
-    problems.stop();
-    openings.close();
-  }
+  problems.stop();
+  openings.close();
   panel.takeDraft();
   localStorage.setItem("game", game.id);
   remember(game.id);
@@ -532,16 +529,23 @@ async function loadRecord(file) {
 }
 
 /** Open a file in base 64; where it holds problems, those that were open in this window go on with this `number`. */
-function loadText(file, number = null) {
-  loaded = { file, number };
+function loadText(file, { number = null, isSet = false } = {}) {
+  loaded = { file, number, isSet };
   send({ do: "load", file, asks: true });
+}
+
+/** Open the problems that ship. */
+async function loadSet() {
+  const answer = await fetch("problems.sgf").catch(() => null);
+  if (answer?.ok) loadText(btoa(await answer.text()), { isSet: true });
+  else showError(_("There is no connection to the server at the moment."));
 }
 
 /** Solve the problems of the file that was to be opened, or open its first game. */
 async function beginProblems(count) {
-  const { file, number } = loaded;
+  const { file, number, isSet } = loaded;
   const question = ngettext("This file has {count} problem. Solve it?", "This file has {count} problems. Solve them?", count);
-  if (number !== null || (await asks(question, _("Solve"), _("Open as a game")))) problems.begin(file, count, number);
+  if (number || isSet || (await asks(question, _("Solve"), _("Open as a game")))) problems.begin(file, count, { number, isSet });
   else send({ do: "load", file });
 }
 
@@ -742,8 +746,8 @@ function drawBoard() {
 function drawTools() {
   document.body.classList.toggle("solving", problems.isOpen);
   const due = problems.repetition.due.length;
-  element("repeat").hidden = !due || problems.isOpen;
-  element("repeat").textContent = ngettext("{count} mistake of yours to repeat", "{count} mistakes of yours to repeat", due);
+  element("repeat").hidden = problems.isOpen || (!due && state.role !== "compute");
+  element("repeat").textContent = due ? ngettext("{count} problem to repeat", "{count} problems to repeat", due) : _("Problem of the day");
   element("problems").hidden = !problems.problem;
   element("verdict").hidden = element("moves").hidden = !analysis.isOn;
 }

@@ -1,28 +1,33 @@
 // Problems of a file, one after the other: the person moves for the side that is to succeed. The record's variations say what
 // is right and answer; where they end too soon, the server's engine checks the move.
 
+import { chainsOf } from "./guide.js";
 import { _ } from "./language.js";
 import { Continuation, Learned } from "./lessons.js";
 import { colorName } from "./names.js";
 import { pointOf, positionAfter, emptyPosition } from "./position.js";
-import { Repetition } from "./repetition.js";
+import { Repetition, problemName } from "./repetition.js";
 
 const KEY = "problems"; // what was solved, in the browser's storage
+const TASK = /^(capture|save) ([A-T]\d+)$/; // the comment of a problem that ships; everything that is right is in its record
 const RIGHT = 1; // points lost below which a move is right, where one's own mistake is asked for
 const OPEN = "problem-file"; // the file and the number of the problem, while this window lasts
 
 export class Problems {
-  /** The panel `parent`; `send(message)` asks the server, `onChange()` is called when the board is to be drawn again. */
-  constructor(parent, { send, onChange }) {
+  /** The panel `parent`; `send(message)` asks the server, `onChange()` is called when the board is to be drawn again, and
+   * `onSet()` when the problems that ship are to be loaded. */
+  constructor(parent, { send, onChange, onSet }) {
     this.parent = parent;
     this.send = send;
     this.onChange = onChange;
+    this.onSet = onSet;
     this.find = (name) => parent.querySelector(name);
     this.learned = new Learned(KEY);
     this.repetition = new Repetition();
     this.continuation = new Continuation(() => onChange());
     this.problem = null; // the one that is shown
     this.count = 0;
+    this.isSet = false; // whether the problems are those that ship
     this.wanted = null; // the number of the problem that the server is to send
     this.state = ""; // "asked", "thinking", "wrong", "solved"
     this.questions = 0;
@@ -34,7 +39,7 @@ export class Problems {
     return this.count > 0;
   }
 
-  /** The file that is open in this window, also after the page was loaded again: {file, number}, or null. */
+  /** The file that is open in this window, also after the page was loaded again: {file, number, isSet}, or null. */
   get stored() {
     try {
       return JSON.parse(sessionStorage.getItem(OPEN));
@@ -53,20 +58,25 @@ export class Problems {
   }
 
   /** Begin with a file in base 64 of which the server has found `count` problems: with this one, or the first that is not solved. */
-  begin(file, count, number = null) {
+  begin(file, count, { number = null, isSet = false } = {}) {
+    this.isSet = isSet;
     this.file = file;
     this.count = count;
     this.name = `${count}-${hash(file)}`;
     const known = this.learned.of(this.name);
-    const unsolved = Array.from({ length: count }, (__, index) => index + 1).find((each) => (known[each] ?? "shown") === "shown");
-    this.open(Math.min(number ?? unsolved ?? 1, count));
+    const solved = Object.keys(known).filter((each) => known[each] !== "shown").map(Number);
+    const unsolved = Array.from({ length: count }, (__, index) => index + 1).find((each) => !solved.includes(each));
+    const [due] = this.repetition.due;
+    const next = isSet ? (typeof due === "number" ? due : this.repetition.newProblem(count, solved)) : unsolved;
+    this.open(Math.min(number ?? next ?? 1, count));
   }
 
-  /** Ask for the one of the person's own mistakes that is due longest. */
+  /** Ask for what is due longest, or for the problem of the day. */
   repeat() {
     const [mistake] = this.repetition.due;
-    if (!mistake) return this.stop();
+    if (typeof mistake !== "object") return this.onSet();
     this.store(null);
+    this.isSet = false;
     this.count = 1;
     this.name = "";
     this.wanted = null;
@@ -74,7 +84,7 @@ export class Problems {
   }
 
   open(number) {
-    this.store({ file: this.file, number });
+    this.store({ file: this.file, number, isSet: this.isSet });
     this.wanted = number;
     this.send({ do: "problem", number });
   }
@@ -110,10 +120,25 @@ export class Problems {
     this.onChange();
   }
 
-  /** Say what is asked for in a position of the person's own; null for others. */
+  /** What a problem that ships asks for: [all, "capture" or "save", a vertex of the stones]; none of others. */
+  get task() {
+    return (this.isSet && this.problem.comment.match(TASK)) || [];
+  }
+
+  /** Say what is asked for in a problem that ships or a position of the person's own; null for others. */
   taskText() {
     const { mistake, first } = this.problem;
+    const [, what] = this.task;
+    if (what) return what === "capture" ? _("Capture the marked stones.") : _("Save the marked stones.");
     return mistake ? _("{player} {move} lost {points} points here. Find a better move.", { player: colorName(first === "black" ? "B" : "W"), move: mistake.vertex, points: mistake.loss.toFixed(1) }) : null;
+  }
+
+  /** The marks of the stones that a problem is about. */
+  marksOn(rows) {
+    const [, , vertex] = this.task;
+    const [x, y] = vertex ? pointOf(vertex, rows.length) : [];
+    const chain = chainsOf(rows).find(({ points }) => points.some(([column, row]) => column === x && row === y));
+    return (chain?.points ?? []).map(([column, row]) => [column, row, "triangle"]);
   }
 
   /** What the board shows while problems are open. */
@@ -124,7 +149,7 @@ export class Problems {
     const { rows, last } = positionAfter(this.start, { moves: line });
     const before = this.continuation.moves ? this.known : 0;
     const numbers = Object.fromEntries(line.slice(before).flatMap(([, vertex], index) => (vertex === "pass" ? [] : [[vertex, index + 1]])));
-    return { width, height, rows, last: this.continuation.moves ? null : last, numbers: this.continuation.moves ? numbers : {}, places: this.state === "asked" ? first : null };
+    return { width, height, rows, last: this.continuation.moves ? null : last, numbers: this.continuation.moves ? numbers : {}, markup: { marks: this.marksOn(rows) }, places: this.state === "asked" ? first : null };
   }
 
   /** Take a point of the board; false if no problem is open. */
@@ -136,6 +161,7 @@ export class Problems {
     if (!point || rows[point[1]][point[0]] !== ".") return true;
     const next = this.node.children.find(({ move: [color, at] }) => color === this.problem.first && at === vertex);
     if (!next && this.problem.mistake) this.say(_("The review did not look at {move}. Try another move.", { move: vertex }));
+    else if (!next && this.task.length) this.wrong([...pathOf(this.node), [this.problem.first, vertex]]);
     else if (!next) this.askServer(vertex);
     else if (!next.leads) this.wrong(lineFrom(next), next.comment);
     else this.right(next);
@@ -204,6 +230,7 @@ export class Problems {
     const { mistake, number } = this.problem;
     if (mistake) this.repetition.answered(mistake.name, how);
     else this.learned.add(this.name, number, how);
+    if (this.isSet) this.repetition.answered(problemName(number), how);
     this.tell();
     this.play(text, line, at);
   }
@@ -249,9 +276,10 @@ export class Problems {
     if (this.state === "wrong") buttons.push(made(_("Try again"), () => this.ask(), { isMain: true }));
     if (this.state === "asked" && this.node.move) buttons.push(made(_("From the start"), () => this.ask()));
     if (!isOver && this.state !== "thinking") buttons.push(made(_("Show the answer"), () => this.reveal()));
-    if (mistake && isOver && this.repetition.due.length) buttons.push(made(_("Next problem"), () => this.repeat(), { isMain: true }));
-    if (number > 1) buttons.push(made(_("Previous problem"), () => this.open(number - 1)));
-    if (!mistake && number < this.count) buttons.push(made(_("Next problem"), () => this.open(number + 1), { isMain: isOver }));
+    const isOneOfAll = mistake || this.isSet; // of what comes again
+    if (isOneOfAll && isOver && (this.isSet || this.repetition.due.length)) buttons.push(made(_("Next problem"), () => this.repeat(), { isMain: true }));
+    if (!isOneOfAll && number > 1) buttons.push(made(_("Previous problem"), () => this.open(number - 1)));
+    if (!isOneOfAll && number < this.count) buttons.push(made(_("Next problem"), () => this.open(number + 1), { isMain: isOver }));
     buttons.push(made(_("Stop"), () => this.stop()));
     const hadFocus = this.buttons.contains(document.activeElement);
     this.text.textContent = text;

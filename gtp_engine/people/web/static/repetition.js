@@ -1,4 +1,5 @@
-// One's own mistakes in games that were reviewed come again, the next day first and then at growing distance.
+// One's own mistakes in games that were reviewed come again, the next day first and then at growing distance; so do the problems
+// that ship which were wrong, and each day brings a new one.
 // @ts-check
 
 const KEY = "repetition"; // in the browser's storage
@@ -13,6 +14,14 @@ const MOST_MOVES = 8; // of a continuation
  *   answers: {vertex: string, points_lost: number, line: string[]}[]}} Mistake
  */
 
+const PROBLEM = /^problem (\d+)$/;
+
+/** Return the name under which a problem that ships comes again.
+ * @param {number} number */
+export function problemName(number) {
+  return `problem ${number}`;
+}
+
 /** Return the number of a day where the reader is. */
 export function dayOf(time = Date.now()) {
   return Math.floor((time - 60000 * new Date(time).getTimezoneOffset()) / 86400000);
@@ -23,15 +32,16 @@ export class Repetition {
     this.day = day;
     /** @type {string | null} */
     this.text = null;
-    /** @type {{due: Object<string, number[]>, mistakes: Mistake[]}} */
-    this.read = { due: {}, mistakes: [] };
+    /** @type {{due: Object<string, number[]>, mistakes: Mistake[], today: number[]}} */
+    this.read = { due: {}, mistakes: [], today: [] };
   }
 
-  /** What is kept: `mistakes`, and when each is `due`: by name, [day, days since the time before].
-   * @returns {{due: Object<string, number[]>, mistakes: Mistake[]}} */
+  /** What is kept: `mistakes`; when each of them and of the problems is `due`, by name, [day, days since the time before]; and
+   * [day, number] of the new problem of `today`.
+   * @returns {{due: Object<string, number[]>, mistakes: Mistake[], today: number[]}} */
   get values() {
     const text = localStorage.getItem(KEY) ?? "{}";
-    if (text !== this.text) this.read = { due: {}, mistakes: [], ...parsed(text) };
+    if (text !== this.text) this.read = { due: {}, mistakes: [], today: [], ...parsed(text) };
     this.text = text; // every drawing asks
     return this.read;
   }
@@ -45,12 +55,13 @@ export class Repetition {
     }
   }
 
-  /** Take how a mistake was solved: at the "first" try, "later", or only "shown".
+  /** Take how a mistake or a problem was solved: at the "first" try, "later", or only "shown".
    * @param {string} name
    * @param {string} how */
   answered(name, how) {
     const { due: { [name]: before, ...due }, mistakes } = this.values;
-    const days = how === "first" ? 2 * (before?.[1] ?? LONGEST) : 1; // none where another window has taken it out
+    if (before?.[0] > this.day()) return; // solved once more, before it is due
+    const days = how === "first" ? 2 * (before?.[1] ?? LONGEST) : 1; // none of a new problem, or where another window has taken it out
     if (days > LONGEST) this.change({ due, mistakes: mistakes.filter((each) => each.name !== name) });
     else this.change({ due: { ...due, [name]: [this.day() + days, days] } });
   }
@@ -63,16 +74,29 @@ export class Repetition {
     if (!fresh.length) return;
     const short = fresh.map((each) => ({ ...each, answers: each.answers.map((answer) => ({ ...answer, line: answer.line.slice(0, MOST_MOVES) })) }));
     const kept = [...mistakes, ...short].slice(-MOST);
-    const isKept = (/** @type {string} */ name) => kept.some((each) => each.name === name);
+    const isKept = (/** @type {string} */ name) => PROBLEM.test(name) || kept.some((each) => each.name === name);
     const all = { ...due, ...Object.fromEntries(fresh.map(({ name }) => [name, [this.day() + 1, 1]])) };
     this.change({ mistakes: kept, due: Object.fromEntries(Object.entries(all).filter(([name]) => isKept(name))) });
   }
 
-  /** The mistakes that are due, the longest overdue first.
-   * @returns {Mistake[]} */
+  /** What is due, the longest overdue first: mistakes, or the numbers of problems.
+   * @returns {(Mistake | number)[]} */
   get due() {
     const { due, mistakes } = this.values;
-    return mistakes.filter(({ name }) => due[name]?.[0] <= this.day()).sort((one, other) => due[one.name][0] - due[other.name][0]);
+    const names = Object.keys(due).filter((name) => due[name][0] <= this.day()).sort((one, other) => due[one][0] - due[other][0]);
+    return names.map((name) => Number(name.match(PROBLEM)?.[1]) || mistakes.find((each) => each.name === name)).filter((each) => each !== undefined);
+  }
+
+  /** Return the number of the new problem of the day, and, once it is `solved`, of the next; null where all are solved.
+   * @param {number} count of the problems
+   * @param {number[]} solved */
+  newProblem(count, solved) {
+    const { due, today: [day, number] } = this.values;
+    const isOpen = (/** @type {number} */ each) => !solved.includes(each) && !due[problemName(each)];
+    if (day === this.day() && isOpen(number)) return number;
+    const next = Array.from({ length: count }, (__, index) => index + 1).find(isOpen) ?? null;
+    if (next) this.change({ today: [this.day(), next] });
+    return next;
   }
 }
 
