@@ -93,7 +93,14 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "None as move": (lambda: Game(9).play(None), InvalidVertexError, "point None"),  # type: ignore[arg-type]
     "number as stone": (lambda: Game(9).set_up([5]), InvalidVertexError, "move 5: expected a Move of"),  # type: ignore[list-item]
     "text as stones": (lambda: Game(9).set_up("E5"), InvalidVertexError, "move 'E': expected a Move of"),  # type: ignore[arg-type]
-    "color": (lambda: Game(9).play("E5", "red"), InvalidColorError, "invalid color 'red'"),
+    "color": (lambda: Color("red"), InvalidColorError, "invalid color 'red': expected b, black, w or white"),
+    "number as color": (lambda: Color(3), InvalidColorError, r"invalid color 3: expected 1 \(black\) or 2 \(white\)"),
+    "number off the board": (lambda: Point(3, 9), InvalidVertexError, "invalid point 3: the board is 9x9"),
+    "column off the board": (lambda: Point.from_xy(9, 0, 9), InvalidVertexError, "invalid point at x 9, y 0"),
+    "letter of SGF": (lambda: Point.from_sgf("j", 9), InvalidVertexError, "SGF point 'j': expected two letters"),
+    "letters of SGF": (lambda: Point.from_sgf("ja", 9), InvalidVertexError, "invalid point at x 9, y 0"),
+    "no letters of SGF": (lambda: Point.from_sgf("é9"), InvalidVertexError, "SGF point 'é9': expected two letters"),
+    "column of a pass": (lambda: PASS.xy, InvalidVertexError, "the pass has no column and row"),
     "True as color": (lambda: Game(9).play("E5", True), InvalidColorError, "invalid color True"),
     "point as color": (lambda: Game(9).play("E5", PASS), InvalidColorError, "invalid color pass"),
     "color as point": (lambda: Game(9).play(BLACK), InvalidVertexError, "invalid point BLACK"),

@@ -17,8 +17,7 @@ from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 
 if TYPE_CHECKING:
-    from gtp_engine.engine.book.book import Book, BookHeader
-    from gtp_engine.engine.book.making import BookSearch
+    from gtp_engine.engine.book.book import BookHeader
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
 
 BOARD: Final = 7
@@ -170,13 +169,6 @@ def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "N
     return evaluator
 
 
-def _search(book: "Book", network: NetworkConfig, visits: int, at_once: int) -> "BookSearch":
-    """Return a search of a book's positions."""
-    from gtp_engine.engine.book.making import BookSearch
-
-    return BookSearch(book.header, _evaluator(network, book.header, at_once), visits, at_once)
-
-
 @book_command.command("check", cls=ConfigCommand)
 @click.argument("file", type=FILE)
 @click.option("--against", type=FILE, help="Compare with a game record.")
@@ -199,6 +191,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
         describe_deeper,
         search_deeper,
     )
+    from gtp_engine.engine.book.making import BookSearch
 
     book = Book.load(file)
     if against is not None:
@@ -210,7 +203,8 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
         click.echo(trouble)
     click.echo(counted(len(troubles), "trouble") if troubles else "every line, position and value is as it should be")
     if settings.samples:
-        search = _search(book, network, settings.visits, settings.at_once)
+        evaluator = _evaluator(network, book.header, settings.at_once)
+        search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)
         click.echo(describe_deeper(search_deeper(book, search, settings.samples, settings.seed), settings.visits))
     if troubles:
         sys.exit(1)

@@ -315,6 +315,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     """
     from gtp_engine.base.errors import ModelError, problem, shown_path
     from gtp_engine.nn.metadata import info_of, read_properties
+    from gtp_engine.nn.named_networks import shipped_networks
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
     for folder in folders:
@@ -339,7 +340,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
             text = f"unusable: {error}"
         click.echo(f"{file}  {text}{mark}")
     if not folders:
-        for folder in _shipped_sets():
+        for folder in filter(Path.is_dir, shipped_networks().values()):  # each has a network for every purpose
             infos = [info_of(read_properties(file)) for file in sorted(folder.glob("*.onnx"))]
             click.echo(
                 f"{folder}  {folder.name} ({', '.join(info.kind for info in infos)}, boards {infos[0].sizes})"
@@ -367,13 +368,6 @@ def _default_folders() -> list[Path]:
 
     mine = find_user_folder()
     return [Path(), Path(FOLDER_NAME), *([] if mine is None else [mine]), *PLACES]
-
-
-def _shipped_sets() -> list[Path]:
-    """Return the folders of networks for one purpose each that came with the engine."""
-    from gtp_engine.nn.named_networks import shipped_networks
-
-    return [path for path in shipped_networks().values() if path.is_dir()]
 
 
 def _show_conversion(conversion: "Conversion") -> None:

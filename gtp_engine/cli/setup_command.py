@@ -64,7 +64,8 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
     settings = settings_of(SetupSettings, flags)
     chosen = FRONT_ENDS[front_end.lower()]
     build_config(config_file, flags)  # a mistake is reported now, not when the program starts the engine
-    given = _given(flags)
+    pairs = ((option.key, flags.get(parameter_name(option))) for option in Config.options())
+    given = {key: value_text(value) for key, value in pairs if value is not None}
     _refuse_unused(given, chosen.unused_options, chosen.title)
     arguments = _engine_arguments(config_file, {**chosen.engine_options, **given})
     command = EngineCommand(settings.command or engine_program(), arguments, settings.label)
@@ -91,12 +92,6 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
     for backup in apply(changes):
         click.echo(f"Backup: {backup}")
     click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, place)}")
-
-
-def _given(flags: dict[str, object]) -> dict[str, str]:
-    """Return the engine options that the user has given, by full name."""
-    pairs = ((option.key, flags.get(parameter_name(option))) for option in Config.options())
-    return {key: value_text(value) for key, value in pairs if value is not None}
 
 
 def _refuse_unused(given: dict[str, str], unused: Mapping[str, str], title: str) -> None:

@@ -316,12 +316,10 @@ class GoTools:
         return report, self._basis(report.visits, time.monotonic() - started)
 
     def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:
-        found = {"method": "search", "is_exact": False, "visits": visits, "network": self._network_name()}
-        return found if seconds is None else found | {"seconds": round(seconds, 1)}
-
-    def _network_name(self) -> str:
         evaluator = self._engine.evaluator
-        return "none, random playouts" if evaluator is None else evaluator.info.name
+        network = "none, random playouts" if evaluator is None else evaluator.info.name
+        found = {"method": "search", "is_exact": False, "visits": visits, "network": network}
+        return found if seconds is None else found | {"seconds": round(seconds, 1)}
 
     def _set(self, game: Game) -> None:
         """Let the engine's game be that one."""

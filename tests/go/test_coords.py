@@ -1,13 +1,12 @@
 """Coordinates: the table in the docstring, round trips over every board size, and the words of the errors."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.base.errors import InvalidColorError, InvalidVertexError
+from gtp_engine.base.errors import InvalidVertexError
 from gtp_engine.go import coords
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import (
@@ -64,18 +63,6 @@ def test_only_the_board_is_on_the_board(width: int, height: int) -> None:
 )
 def test_words_for_colors(text: str, color: int) -> None:
     assert parse_color(text) == parse_color(format_color(color)) == color
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: parse_color("green"), "invalid color 'green': expected b, black, w or white"),
-        (lambda: format_color(3), r"invalid color 3: expected 1 \(black\) or 2 \(white\)"),
-    ],
-)
-def test_wrong_colors(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(InvalidColorError, match=message):
-        call()
 
 
 @pytest.mark.parametrize(("text", "same"), [("PaSs", "pass"), ("D04", "D4"), ("d4", "D4")])

@@ -488,7 +488,7 @@ class TestFiles:
 
     def test_a_file_that_cannot_be_written(self, engine: Engine, folder: Path) -> None:
         script = play(engine, "d4", "save no/such/folder/x")
-        assert script.messages[2].startswith("Cannot write 'no/such/folder/x.sgf': No such file")
+        assert script.messages[2].startswith("Cannot write game 'no/such/folder/x.sgf': No such file")
 
     def test_a_bad_file_to_begin_with(self, engine: Engine, folder: Path) -> None:
         (folder / "bad.sgf").write_text("hello")

@@ -90,8 +90,8 @@ class TerminalGame:
             POINT: self._point,
             "pass": lambda _argument: self._play("pass"),
             "undo": self._undo,
-            "back": self._look_back,
-            "forward": self._look_forward,
+            "back": lambda argument: self._look(self._back + _steps("back", argument)),
+            "forward": lambda argument: self._look(self._back - _steps("forward", argument)),
             "hint": self._hint,
             "score": self._score,
             "resign": self._resign,
@@ -332,12 +332,6 @@ class TerminalGame:
                 taken += self._session.undo()
         self._keep()
         self._message = ngettext("Took back {count} move.", "Took back {count} moves.", taken)
-
-    def _look_back(self, argument: str) -> None:
-        self._look(self._back + _steps("back", argument))
-
-    def _look_forward(self, argument: str) -> None:
-        self._look(self._back - _steps("forward", argument))
 
     def _look(self, back: int) -> None:
         """Show the position that many moves before the last one; nothing is taken back."""
