@@ -18,7 +18,6 @@ from web.serving import TOKEN, Client, FakeSource, connections, run, serving, un
 
 from gtp_engine.people.web import client_socket, protocol_sockets, web_process
 from gtp_engine.people.web.access import Role, Tokens
-from gtp_engine.people.web.client_socket import MAX_SOCKETS
 from gtp_engine.people.web.server_settings import PER_ADDRESS
 from gtp_engine.protocols.analysis.server import AnalysisServer
 
@@ -226,45 +225,36 @@ async def test_a_client_that_asks_for_more_than_it_reads_is_dropped() -> None:
         assert source.calls < 100
 
 
-def test_there_are_not_more_sockets_than_seats() -> None:
-    async def test() -> None:
-        async with serving(proxies=("127.0.0.1",)) as client:
-            sockets = []
-            for number in range(MAX_SOCKETS):
-                address = {"X-Forwarded-For": f"192.0.2.{number % 3}"}
+async def test_there_are_not_more_sockets_than_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_process, "MAX_SOCKETS", PER_ADDRESS + 2)
+    async with serving(proxies=("127.0.0.1",)) as client:
+        sockets = []
+        for last, seats in ((1, f"{PER_ADDRESS} connections from your address"), (2, f"{PER_ADDRESS + 2} connections")):
+            address = {"X-Forwarded-For": f"192.0.2.{last}"}
+            while (response := await client.get("/analysis", headers=address)).status != 503:
                 sockets.append(await client.ws_connect("/analysis", headers=address))
-                if number == 3 * PER_ADDRESS - 1:
-                    text = f"There are already {PER_ADDRESS} connections from your address.\n"
-                    response = await client.get("/analysis", headers=address)
-                    assert (response.status, await response.text()) == (503, text)
-            response = await client.get("/analysis")
-            assert (response.status, await response.text()) == (503, f"There are already {MAX_SOCKETS} connections.\n")
-            await sockets[0].close()
-            while (await client.get("/analysis")).status == 503:
-                await asyncio.sleep(0.01)
-            async with client.ws_connect("/analysis") as socket:
-                await socket.send_json(query(maxVisits=3))
-                assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
-            await asyncio.gather(*(socket.close() for socket in sockets))
+            assert await response.text() == f"There are already {seats}.\n"
+        await sockets[0].close()
+        while (await client.get("/analysis")).status == 503:
+            await asyncio.sleep(0.01)
+        async with client.ws_connect("/analysis") as socket:
+            await socket.send_json(query(maxVisits=3))
+            assert (await answers(socket, 1))[0]["rootInfo"]["visits"] == 3
+        await asyncio.gather(*(socket.close() for socket in sockets))
 
 
-def test_those_who_may_do_less_leave_seats_to_others() -> None:
+async def test_those_who_may_do_less_leave_seats_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A link for watching was enough to keep out those who play."""
-
-    async def test() -> None:
-        watch, play = (Tokens(TOKEN).for_role(role) for role in (Role.WATCH, Role.PLAY))
-        async with serving(token=TOKEN) as client:
-            sockets = []
-            for token, seats in ((watch, 2), (play, 3), (TOKEN, 4)):
-                bearer = {"Authorization": f"Bearer {token}"}
-                while (await client.get("/play", headers=bearer)).status != 503:
-                    sockets.append(await client.ws_connect("/play", headers=bearer))
-                assert len(sockets) == seats
-            await asyncio.gather(*(socket.close() for socket in sockets))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(web_process, "MAX_SOCKETS", 4)
-        run(test)
+    monkeypatch.setattr(web_process, "MAX_SOCKETS", 4)
+    watch, play = (Tokens(TOKEN).for_role(role) for role in (Role.WATCH, Role.PLAY))
+    async with serving(token=TOKEN) as client:
+        sockets = []
+        for token, seats in ((watch, 2), (play, 3), (TOKEN, 4)):
+            bearer = {"Authorization": f"Bearer {token}"}
+            while (await client.get("/play", headers=bearer)).status != 503:
+                sockets.append(await client.ws_connect("/play", headers=bearer))
+            assert len(sockets) == seats
+        await asyncio.gather(*(socket.close() for socket in sockets))
 
 
 @contextlib.asynccontextmanager

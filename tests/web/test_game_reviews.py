@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from puct_support import AreaEvaluator
 from web.play_transcripts import received
-from web.serving import RolloutSource, run, serving, until
+from web.serving import RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, in_base_64
 
 from gtp_engine import Config, Rules
@@ -78,51 +78,43 @@ def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
     assert (game["rules"], game["komi"]) == ("Japanese", 1.5)
 
 
-def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path) as client:
-            async with client.ws_connect("/play") as socket:
-                game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
-                assert (await received(socket, "review"))["state"] == "none"
-                await socket.send_json({"do": "review"})
-                messages = await finish(socket)
-            async with client.ws_connect("/play") as socket:
-                await socket.send_json({"do": "open", "id": game["id"]})
-                assert await received(socket, "review") == messages[-1], "it is kept"
-                files = {
-                    kind: await ask(socket, "review_file", do="review_file", format=kind) for kind in ("html", "sgf")
-                }
-                assert "html or sgf" in (await ask(socket, "error", do="review_file", format="../x"))["message"]
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await socket.send_json({"do": "open", "id": game["id"]})
-            assert await received(socket, "review") == messages[-1], "a server that is restarted has it too"
-            assert await ask(socket, "review_file", do="review_file", format="html") == files["html"]
-        (path,) = (tmp_path / "reviews").iterdir()
-        path.write_text("{")
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await socket.send_json({"do": "open", "id": game["id"]})
-            assert (await received(socket, "review"))["state"] == "none", "a damaged file is no review"
-        check_growth(messages)
-        check_files(messages[-1], {kind: base64.b64decode(file["content"]) for kind, file in files.items()})
-
-    run(test)
-
-
-def test_the_review_of_a_game_that_is_deleted_is_removed(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+async def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
+    async with serving(ReviewSource(), games=tmp_path) as client:
+        async with client.ws_connect("/play") as socket:
             game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+            assert (await received(socket, "review"))["state"] == "none"
             await socket.send_json({"do": "review"})
-            await finish(socket)
-            await until(lambda: [path.stem for path in tmp_path.glob("reviews/*.json")] == [game["id"]])
-            await ask(socket, **NEW)
-            await ask(socket, "games", do="delete_game", id=game["id"])
-            assert [*tmp_path.glob("reviews/*")] == []
+            messages = await finish(socket)
+        async with client.ws_connect("/play") as socket:
+            await socket.send_json({"do": "open", "id": game["id"]})
+            assert await received(socket, "review") == messages[-1], "it is kept"
+            files = {kind: await ask(socket, "review_file", do="review_file", format=kind) for kind in ("html", "sgf")}
+            assert "html or sgf" in (await ask(socket, "error", do="review_file", format="../x"))["message"]
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await socket.send_json({"do": "open", "id": game["id"]})
+        assert await received(socket, "review") == messages[-1], "a server that is restarted has it too"
+        assert await ask(socket, "review_file", do="review_file", format="html") == files["html"]
+    (path,) = (tmp_path / "reviews").iterdir()
+    path.write_text("{")
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await socket.send_json({"do": "open", "id": game["id"]})
+        assert (await received(socket, "review"))["state"] == "none", "a damaged file is no review"
+    check_growth(messages)
+    check_files(messages[-1], {kind: base64.b64decode(file["content"]) for kind, file in files.items()})
 
-    run(test)
+
+async def test_the_review_of_a_game_that_is_deleted_is_removed(tmp_path: Path) -> None:
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+        await socket.send_json({"do": "review"})
+        await finish(socket)
+        await until(lambda: [path.stem for path in tmp_path.glob("reviews/*.json")] == [game["id"]])
+        await ask(socket, **NEW)
+        await ask(socket, "games", do="delete_game", id=game["id"])
+        assert [*tmp_path.glob("reviews/*")] == []
 
 
-def test_a_fault_in_a_question_of_a_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_in_a_question_of_a_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waited for ever."""
 
     def fail(*_: object) -> None:
@@ -130,15 +122,12 @@ def test_a_fault_in_a_question_of_a_page_is_told(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(game_reviews, "region_of", fail)
 
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
-            position = {"number": 1, "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "moves": []}
-            answer = await ask(socket, "error", do="check_answer", vertex="C3", **position)
-            assert answer["message"] == "internal error: ValueError"
-            answer = await ask(socket, "error", do="openings", rank="x", **position)
-            assert answer["message"] == "rank 'x': expected 20k to 9d"
-
-    run(test)
+    async with serving(ReviewSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
+        position = {"number": 1, "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "moves": []}
+        answer = await ask(socket, "error", do="check_answer", vertex="C3", **position)
+        assert answer["message"] == "internal error: ValueError"
+        answer = await ask(socket, "error", do="openings", rank="x", **position)
+        assert answer["message"] == "rank 'x': expected 20k to 9d"
 
 
 def check_growth(messages: list[dict[str, Any]]) -> None:
@@ -191,7 +180,7 @@ def test_a_review_of_the_older_format_is_opened(tmp_path: Path) -> None:
             saved.load(name)
 
 
-def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another game waits; a review can be stopped, and one that no page shows gives way."""
     tokens: list[CancelToken] = []
 
@@ -201,44 +190,38 @@ def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(game_reviews, "CancelToken", new_token)
 
-    async def test() -> None:
-        source = ReviewSource()
-        gate = source.evaluator.gate
-        async with serving(source, games=tmp_path) as client, client.ws_connect("/play") as one:
-            other = await client.ws_connect("/play")
-            await ask(one, do="load", file=in_base_64(RECORD, "shift_jis"))
-            await ask(other, do="load", file=in_base_64(OTHER))
-            for socket in (one, other):
-                assert (await received(socket, "review"))["state"] == "none"
-            gate.clear()
-            assert (await ask(other, "review", do="review"))["state"] == "running"
-            assert "another game is being reviewed" in (await ask(one, "error", do="review"))["message"]
-            await other.send_json({"do": "stop_review"})
-            await until(lambda: tokens[0].is_cancelled)
-            gate.set()
-            assert (await finish(other))[-1]["state"] == "none"
-            assert "no finished review" in (await ask(other, "error", do="review_file", format="sgf"))["message"]
-            gate.clear()
-            assert (await ask(other, "review", do="review"))["state"] == "running"
-            await other.close()
-            await one.send_json({"do": "review"})
-            await until(lambda: tokens[1].is_cancelled)
-            gate.set()
-            assert (await finish(one))[-1]["state"] == "finished"
-
-    run(test)
+    source = ReviewSource()
+    gate = source.evaluator.gate
+    async with serving(source, games=tmp_path) as client, client.ws_connect("/play") as one:
+        other = await client.ws_connect("/play")
+        await ask(one, do="load", file=in_base_64(RECORD, "shift_jis"))
+        await ask(other, do="load", file=in_base_64(OTHER))
+        for socket in (one, other):
+            assert (await received(socket, "review"))["state"] == "none"
+        gate.clear()
+        assert (await ask(other, "review", do="review"))["state"] == "running"
+        assert "another game is being reviewed" in (await ask(one, "error", do="review"))["message"]
+        await other.send_json({"do": "stop_review"})
+        await until(lambda: tokens[0].is_cancelled)
+        gate.set()
+        assert (await finish(other))[-1]["state"] == "none"
+        assert "no finished review" in (await ask(other, "error", do="review_file", format="sgf"))["message"]
+        gate.clear()
+        assert (await ask(other, "review", do="review"))["state"] == "running"
+        await other.close()
+        await one.send_json({"do": "review"})
+        await until(lambda: tokens[1].is_cancelled)
+        gate.set()
+        assert (await finish(one))[-1]["state"] == "finished"
 
 
-def test_the_file_that_was_opened_is_reviewed_after_a_restart_too(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="open", id=game["id"])
-            _, record = await reviewed(socket, "shift_jis")
-            assert "PB[本因坊]" in record and "C[kept" in record
-
-    run(test)
+async def test_the_file_that_was_opened_is_reviewed_after_a_restart_too(tmp_path: Path) -> None:
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="open", id=game["id"])
+        _, record = await reviewed(socket, "shift_jis")
+        assert "PB[本因坊]" in record and "C[kept" in record
 
 
 async def reviewed(socket: Any, encoding: str = "utf-8") -> tuple[dict[str, Any], str]:
@@ -250,71 +233,58 @@ async def reviewed(socket: Any, encoding: str = "utf-8") -> tuple[dict[str, Any]
     return message, base64.b64decode(file["content"]).decode(encoding)
 
 
-def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
+async def test_what_was_played_is_reviewed(tmp_path: Path) -> None:
     """After another move, the game as it is, in the record that was opened."""
-
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="load", file=in_base_64(OTHER))
-            await ask(socket, do="resume")
-            await socket.send_json({"do": "play", "vertex": "A1"})
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="load", file=in_base_64(OTHER))
+        await ask(socket, do="resume")
+        await socket.send_json({"do": "play", "vertex": "A1"})
+        game = await received(socket)
+        while len(game["moves"]) < 4:
             game = await received(socket)
-            while len(game["moves"]) < 4:
-                game = await received(socket)
-            message, record = await reviewed(socket)
-            assert [move["vertex"] for move in message["review"]["moves"]] == [vertex for _, vertex in game["moves"]]
-            assert "C[a file]" in record
-
-    run(test)
+        message, record = await reviewed(socket)
+        assert [move["vertex"] for move in message["review"]["moves"]] == [vertex for _, vertex in game["moves"]]
+        assert "C[a file]" in record
 
 
-def test_a_review_is_not_annotated_again(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, do="load", file=in_base_64(OTHER.replace("GM[1]", "GM[1]TENGEN[old]")))
-            _, record = await reviewed(socket)
-            assert "TENGEN[review" in record
-            assert "TENGEN[old]" not in record
-
-    run(test)
+async def test_a_review_is_not_annotated_again(tmp_path: Path) -> None:
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, do="load", file=in_base_64(OTHER.replace("GM[1]", "GM[1]TENGEN[old]")))
+        _, record = await reviewed(socket)
+        assert "TENGEN[review" in record
+        assert "TENGEN[old]" not in record
 
 
-def test_what_cannot_be_reviewed_gets_a_sentence(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            assert "no game is open" in (await ask(socket, "error", do="review"))["message"]
-            await ask(socket, **NEW)
-            assert "--model FILE" in (await ask(socket, "error", do="review"))["message"]
-            assert (await received(socket, "review"))["state"] == "none"
-        async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await ask(socket, **NEW)
-            assert "no moves to review" in (await ask(socket, "error", do="review"))["message"]
-
-    run(test)
+async def test_what_cannot_be_reviewed_gets_a_sentence(tmp_path: Path) -> None:
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        assert "no game is open" in (await ask(socket, "error", do="review"))["message"]
+        await ask(socket, **NEW)
+        assert "--model FILE" in (await ask(socket, "error", do="review"))["message"]
+        assert (await received(socket, "review"))["state"] == "none"
+    async with serving(ReviewSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await ask(socket, **NEW)
+        assert "no moves to review" in (await ask(socket, "error", do="review"))["message"]
 
 
-def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
-    async def test() -> None:
-        source = ReviewSource()
-        source.config = source.config.with_values({"search.visits": 10**7})
-        async with (
-            serving(source, games=tmp_path) as client,
-            client.ws_connect("/play") as player,
-            client.ws_connect("/play") as reader,
-        ):
-            await ask(reader, do="load", file=in_base_64(OTHER))
-            await player.send_json({**NEW, "human": "W"})
-            while not (await player.receive_json()).get("thinking"):
-                pass
-            await reader.send_json({"do": "review"})
-            while (await received(reader, "review"))["state"] != "running":
-                pass
-            await asyncio.sleep(0.1)
-            assert source.evaluator.asked == []
-            await player.send_json({"do": "resign"})
-            assert (await finish(reader))[-1]["state"] == "finished"
-
-    run(test)
+async def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
+    source = ReviewSource()
+    source.config = source.config.with_values({"search.visits": 10**7})
+    async with (
+        serving(source, games=tmp_path) as client,
+        client.ws_connect("/play") as player,
+        client.ws_connect("/play") as reader,
+    ):
+        await ask(reader, do="load", file=in_base_64(OTHER))
+        await player.send_json({**NEW, "human": "W"})
+        while not (await player.receive_json()).get("thinking"):
+            pass
+        await reader.send_json({"do": "review"})
+        while (await received(reader, "review"))["state"] != "running":
+            pass
+        await asyncio.sleep(0.1)
+        assert source.evaluator.asked == []
+        await player.send_json({"do": "resign"})
+        assert (await finish(reader))[-1]["state"] == "finished"
 
 
 def test_others_wait_while_a_game_has_precedence(monkeypatch: pytest.MonkeyPatch) -> None:

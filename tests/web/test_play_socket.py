@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
 from web.play_transcripts import FOLDER, received, replay
-from web.serving import RolloutSource, close, run, saved_game, serving, until
+from web.serving import RolloutSource, close, saved_game, serving, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -100,7 +100,7 @@ async def test_the_page_learns_that_the_engine_is_compiled(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("is_saved", [False, True])
-def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
+async def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_saved: bool
 ) -> None:
     """A record that ends with two passes, or a game that was saved before its dead stones were known."""
@@ -114,17 +114,14 @@ def test_dead_stones_are_found_in_a_game_that_begins_with_its_scoring(
         found = outcome(engine, cancel)
         return replace(found, status=replace(found.status, dead=frozenset({parse_vertex("E5", width=9, height=9)})))
 
-    async def test() -> None:
-        async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
-            await socket.send_json(opening)
-            shown = await hear_any(socket)
-            assert (shown["phase"], shown["score"]) == ("scoring", "")
-            found = await received(socket)
-            assert found["score"] and found["dead"] == ["E5"]
-            assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
-
     monkeypatch.setattr(Engine, "outcome", find)
-    run(test)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+        await socket.send_json(opening)
+        shown = await hear_any(socket)
+        assert (shown["phase"], shown["score"]) == ("scoring", "")
+        found = await received(socket)
+        assert found["score"] and found["dead"] == ["E5"]
+        assert SavedGames(tmp_path).load(found["id"]).dead == ("E5",)
 
 
 @pytest.mark.parametrize("dead", [("E5",), ()])
