@@ -48,17 +48,6 @@ def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorith
     assert visits_of(search(Game(9), search=algorithm, seed=2)) != visits_of(reports[0])
 
 
-def test_ties_among_moves_without_visits_are_drawn() -> None:
-    """Without priors every move is tried once before any other; forty visits tried the upper left with every seed."""
-    tried = []
-    for seed in (1, 2, 3):
-        report = search(Game(9), 40, search="uct", prior_weight=0, expand_visits=1, batch=1, seed=seed)
-        assert [move.visits for move in report.moves] == [1] * 40
-        tried.append({move.point for move in report.moves})
-    assert tried[0] != tried[1] != tried[2] != tried[0]
-    assert all(any(point // 10 > 7 for point in points) for points in tried), "not the first rows alone"
-
-
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
     """A commit that changes it states this and the reason; `scripts/update_signatures` writes the file."""
     assert rollouts_signature() == ROLLOUTS_FILE.read_text(encoding="utf-8").strip()

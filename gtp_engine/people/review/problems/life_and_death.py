@@ -1,7 +1,7 @@
 """Life and death in a region: the best first move, and why other first moves fail.
 
-First a proof is looked for (`proofs`): that a first move saves or captures a chain without a ko, and that it is needed.
-Where there is none, a search with a network says what is to be expected, in the following way.
+First a proof is looked for (`proofs`): that a first move saves or captures a chain without a ko, and that it is needed,
+or that none does.  Where there is none, a search with a network says what is to be expected, in the following way.
 
 Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
 can be cut out.  The komi is moved to the middle between the life and the death of the surrounded stones, or, where
@@ -26,7 +26,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko
 from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.people.review.problems.frames import Frame, framed
-from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
+from gtp_engine.people.review.problems.proofs import NODES, fight_in, lost_moves, proved_moves
 from gtp_engine.people.review.problems.regions import region_of
 from gtp_engine.people.review.problems.solution import (
     LINE,
@@ -97,9 +97,12 @@ class LifeAndDeath:
         limits = Limits(self._visits, cancel=cancel)
         start = _afresh(game, color)
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
-        fight = fight_in(frame, color, frame.inside(region), self._nodes, cancel) if self._nodes else None
-        if fight is not None:
-            proved = proved_moves(fight, frame, region, asked, self._others)
+        if self._nodes:
+            fight = fight_in(frame, color, frame.inside(region), self._nodes, cancel)
+            if fight is not None:
+                proved = proved_moves(fight, frame, region, asked, self._others)
+            else:
+                proved = lost_moves(frame, color, frame.inside(region), self._nodes)
             if proved:
                 return Solution(start, color, proved)
         board, region = frame.board, frame.inside(region)

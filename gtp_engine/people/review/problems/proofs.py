@@ -1,7 +1,8 @@
 """First moves that are proved to save or capture a chain, and why others fail (`search.fights`).
 
 A proof holds without a ko, and if all points of the region more than `STEPS` from the surrounded side's stones are the
-other side's.
+other side's.  Kos are never proved: where one side needs a ko, or where who has more threats decides, the network's
+search answers.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +23,10 @@ NODES: Final = 100_000
 
 STEPS: Final = 2
 """Steps across empty points from a surrounded stone to where moves may matter in a proof."""
+
+_STEPS_LOST: Final = 5
+"""The same in a proof that no move succeeds: such a claim wants more room than an answer.  With it none of 102 problems
+that have an answer was called lost."""
 
 _SHORT: Final = 8
 """Part of `NODES` of the searches that come first, and of those about other first moves."""
@@ -64,12 +69,12 @@ def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cance
 
     It is the surrounded side's, and counts only if nothing is at stake about each larger one: the problem may be that.
     """
-    closed = _closed(frame, region, frame.surrounded) if frame.surrounded != EMPTY else None
+    closed = _closed(frame, region, frame.surrounded, STEPS) if frame.surrounded != EMPTY else None
     if closed is None:
         return None
     board, points, stones = closed
     for limit in (max(1, nodes // _SHORT), nodes):
-        for fight in (Fight(board, points, stone, color, nodes) for stone in stones):
+        for fight in (Fight(board, points, stone, color, nodes) for stone in stones[:_CHAINS]):
             if cancel is not None and cancel.is_cancelled:
                 return None
             proof = fight.prove(board, color, limit)
@@ -81,10 +86,12 @@ def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cance
     return None
 
 
-def _closed(frame: Frame, region: frozenset[int], side: int) -> tuple[Game, frozenset[int], list[int]] | None:
-    """Return a frame with its far points filled, its points where moves may matter, and chains of `side` at stake.
+def _closed(
+    frame: Frame, region: frozenset[int], side: int, steps: int
+) -> tuple[Game, frozenset[int], list[int]] | None:
+    """Return a frame with its far points filled, its points where moves may matter, and the chains of `side` at stake.
 
-    Filled are areas of the region that lie more than `STEPS` from all stones of `side` and touch stones of the other
+    Filled are areas of the region that lie more than `steps` from all stones of `side` and touch stones of the other
     side.  None if stones would have no liberty then.
     """
     board = frame.board
@@ -92,7 +99,7 @@ def _closed(frame: Frame, region: frozenset[int], side: int) -> tuple[Game, froz
     alive = pass_alive_owners(board.board, suicide=board.rules.suicide)
     stones = {point for point in frame.beside(region) if color[point] == side and alive[point] == EMPTY}
     near: set[int] = {point for stone in stones for point in board.liberties(stone)}
-    for _step in range(STEPS - 1):
+    for _step in range(steps - 1):
         near |= {point for point in frame.beside(near) & region if color[point] == EMPTY}
     filled, left = set[int](), {point for point in region - near if color[point] == EMPTY}
     while left:
@@ -111,7 +118,7 @@ def _closed(frame: Frame, region: frozenset[int], side: int) -> tuple[Game, froz
             return None
     free = frozenset(point for point in region - filled if color[point] == EMPTY)
     chains: dict[int, int] = {min(board.chain(point)): len(board.chain(point)) for point in stones}
-    return board, free, sorted(chains, key=lambda stone: (-chains[stone], stone))[:_CHAINS]
+    return board, free, sorted(chains, key=lambda stone: (-chains[stone], stone))
 
 
 def proved_moves(
@@ -142,3 +149,22 @@ def proved_moves(
             return ()
     answer = replace(first_move(frame, fight.color, fight.proof.line, 1.0, Success.SURE), is_proved=True)
     return (answer, *sorted(found, key=lambda move: -move.winrate))
+
+
+def lost_moves(frame: Frame, color: int, region: frozenset[int], nodes: int) -> tuple[SolutionMove, ...]:
+    """Return the longest resistance if it is proved that no first move succeeds, else nothing.
+
+    That is so if each chain at stake is captured, or survives, though `color` moves first.
+    """
+    closed = _closed(frame, region, frame.surrounded, _STEPS_LOST) if frame.surrounded != EMPTY else None
+    if closed is None or not closed[2]:
+        return ()
+    board, points, stones = closed
+    lines = list[tuple[int, ...]]()
+    for stone in stones:
+        fight = Fight(board, points, stone, color, nodes)
+        lost = fight.prove(board, color, max(1, nodes // _SHORT), reverse=True)
+        if not lost.is_proved:
+            return ()
+        lines.append(lost.line or (PASS,))
+    return (replace(first_move(frame, color, max(lines, key=len), 0.0, Success.SURE), is_proved=True),)
