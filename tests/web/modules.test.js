@@ -440,6 +440,9 @@ test("each day brings a problem that ships, and what was wrong comes again; its 
   }
   assert.deepEqual(asked.slice(0, 7), [[0, 1], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2], [3, 1]]);
   assert.deepEqual(asked.filter(([, number]) => number === 1).map(([each]) => each), [0, 0, 1, 3, 7, 15, 31, 63]);
+  problems.show({ ...problem, comment: "save C4", nodes: [{ ...nodes[0], move: ["black", "C5"] }] });
+  solve("C5");
+  assert.deepEqual(problems.preview.markup.marks, [[2, 5, "triangle"]], "not on the stone that is played, which has a number");
   problems.isSet = false;
   assert.deepEqual(problems.task, [], "what a file of the person's says is only said");
 });

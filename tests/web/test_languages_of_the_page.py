@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from web.browser import Windows, needs_browser, until
+from web.browser import Windows, needs_browser, open_record, until
 from web.page_support import click_point, server
 
 from gtp_engine.base.languages import page_texts
@@ -31,3 +31,5 @@ async def test_the_page_speaks_the_browsers_language(
         await click_point(page, "E5")
         await until(page, "!document.querySelector('#error').hidden")
         assert await page.inner_text("#error") == texts["{vertex} is occupied."].format(vertex="E5"), "in English"
+        await open_record(page, "(;SZ[9]TR[ee])")
+        await until(page, f"document.querySelector('[aria-label=\"E5, {texts['empty']}, {texts['triangle']}\"]')")

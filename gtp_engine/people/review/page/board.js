@@ -52,6 +52,8 @@ const SHAPES = { // of marks, from the point on
   triangle: "m0 -.27l.24 .41h-.48z", square: "m-.2 -.2h.4v.4h-.4z", circle: "m-.24 0a.24 .24 0 1 0 .48 0a.24 .24 0 1 0 -.48 0z",
   cross: "m-.2 -.2l.4 .4m0 -.4l-.4 .4", selected: "m-.12 -.12h.24v.24h-.24z",
 };
+/** @type {Object<string, () => string>} */
+const MARKS = { triangle: () => _("triangle"), square: () => _("square"), circle: () => _("circle"), cross: () => _("cross"), selected: () => _("selected") };
 const LOSSES = [0.5, 1, 2, 5]; // points lost with which the next colour of the scale begins
 const SMALL = 24; // pixels between two points of a board on which labels are short
 const LIKELY = 0.5; // ownership from which a stone is expected to be captured
@@ -246,7 +248,8 @@ export class Board {
         this.labels[y][x] = [vertex, NAMES[stone](), dying.has(vertex) && _("dead"), owner, isLast && _("last move")].filter(Boolean).join(", ");
       }
     }
-    for (const [x, y, text] of [...(markup.marks ?? []), ...(markup.labels ?? [])]) this.labels[y][x] += `, ${text}`;
+    for (const [x, y, kind] of markup.marks ?? []) this.labels[y][x] += `, ${MARKS[kind]()}`;
+    for (const [x, y, text] of markup.labels ?? []) this.labels[y][x] += `, ${text}`;
     for (const { x, y, label } of candidates) if (label) this.labels[y][x] += `, ${label}`;
     this.cells.forEach((row, y) => row.forEach((cell, x) => {
       if (cell.getAttribute("aria-label") !== this.labels[y][x]) cell.setAttribute("aria-label", this.labels[y][x]);

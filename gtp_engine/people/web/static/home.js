@@ -74,7 +74,7 @@ export class Home {
     const moves = ngettext("{count} move", "{count} moves", game.moves);
     const size = `${game.rows[0].length} × ${game.rows.length}`;
     const level = game.opened || !game.level || game.level === "max" ? "" : `Tengen ${rankName(game.level)}`;
-    const facts = [`${state} ${moves}`, size, level, when].filter(Boolean).join(" · ");
+    const facts = [`${state} ${moves}`, ...[size, level, when].map((fact) => fact.replace(/\s/g, "\u00a0"))].filter(Boolean).join(" · "); // lines break between them
     text.append(
       Object.assign(document.createElement("strong"), { textContent: name, dir: "auto" }),
       Object.assign(document.createElement("span"), { textContent: facts }),

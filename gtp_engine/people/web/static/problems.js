@@ -133,12 +133,12 @@ export class Problems {
     return mistake ? _("{player} {move} lost {points} points here. Find a better move.", { player: colorName(first === "black" ? "B" : "W"), move: mistake.vertex, points: mistake.loss.toFixed(1) }) : null;
   }
 
-  /** The marks of the stones that a problem is about. */
+  /** The marks of the stones that a problem is about, as far as they are still there. */
   marksOn(rows) {
     const [, , vertex] = this.task;
     const [x, y] = vertex ? pointOf(vertex, rows.length) : [];
-    const chain = chainsOf(rows).find(({ points }) => points.some(([column, row]) => column === x && row === y));
-    return (chain?.points ?? []).map(([column, row]) => [column, row, "triangle"]);
+    const chain = chainsOf(this.start.rows).find(({ points }) => points.some(([column, row]) => column === x && row === y));
+    return (chain?.points ?? []).filter(([column, row]) => rows[row][column] !== ".").map(([column, row]) => [column, row, "triangle"]);
   }
 
   /** What the board shows while problems are open. */
