@@ -11,6 +11,7 @@ another thread counts them.
 import atexit
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -53,7 +54,7 @@ def ending_cleanly() -> Iterator[None]:
     own = [signal.SIGTERM, *([signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else [])]
     for number in own:
         signal.signal(number, _interrupt if number == signal.SIGINT else end_at_once)
-    if os.name != "nt":  # there a pipe cannot be woken by
+    if sys.platform != "win32":  # there only a socket can be written to by the system
         read, write = os.pipe()
         os.set_blocking(write, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
