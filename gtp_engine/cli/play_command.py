@@ -2,7 +2,6 @@
 
 import random
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -78,7 +77,9 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
         raise click.UsageError("--size with --board-size: both are the lines of the board; leave one out")
     if record is not None:
         given = {"size": new_game.size, "board-size": board, "handicap": new_game.handicap}
-        _refuse_with_load(given | {"free-handicap": new_game.free_handicap})
+        given["free-handicap"] = new_game.free_handicap
+        if wrong := [f"--{name}" for name, value in given.items() if value]:
+            raise click.UsageError(f"{wrong[0]} with --load: the record decides board and handicap; leave it out")
         read_record(record, number)  # a mistake is reported before the network is loaded
     elif number is not None:
         raise click.UsageError("--game without --load: name the file with the game")
@@ -98,12 +99,6 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
     sys.exit(
         _play(config, settings, None if record is None else (record, number), None if color is None else settings.human)
     )
-
-
-def _refuse_with_load(options: Mapping[str, object]) -> None:
-    """Raise a usage error if one of `options`, values by name, was given: a record decides what they set."""
-    if given := [f"--{name}" for name, value in options.items() if value]:
-        raise click.UsageError(f"{given[0]} with --load: the record decides board and handicap; leave it out")
 
 
 def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> int:
