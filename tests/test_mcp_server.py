@@ -344,7 +344,10 @@ def test_the_command_serves_on_its_standard_streams() -> None:
     assert json.loads(run(asked()).content[0].text)["is_legal"] is True
 
 
-def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(tools: GoTools) -> None:
+@pytest.mark.parametrize("asks_for", ["analyse", "life_and_death"])
+def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(
+    asks_for: str, tools: GoTools
+) -> None:
     """The next question waited for the search of the cancelled one, 70 s."""
     from mcp import Client
 
@@ -356,11 +359,14 @@ def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_pr
     async def asked() -> float:
         position = {"position": {"size": SIZE}}
         async with Client(server(tools)) as client:
+            how = {} if asks_for == "analyse" else {"region": f"A1:{'ABCDEFGHJ'[SIZE - 1]}{SIZE}", "first": "black"}
             long = asyncio.create_task(
-                client.call_tool("analyse", {**position, "visits": 20_000}, progress_callback=tell)
+                client.call_tool(asks_for, {**position, **how, "visits": 20_000}, progress_callback=tell)
             )
-            while not told:
+            while not (told or how):
                 await asyncio.sleep(0.05)
+            await asyncio.sleep(0.5 if how else 0.0)
+            assert not long.done()
             long.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await long
@@ -369,4 +375,4 @@ def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_pr
             return time.monotonic() - started
 
     assert run(asked()) < 10.0
-    assert 0 < told[0][0] < told[0][1] == 20_000
+    assert asks_for != "analyse" or 0 < told[0][0] < told[0][1] == 20_000

@@ -12,7 +12,8 @@ import inspect
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -245,17 +246,19 @@ class GoTools:
         game = position.game()
         evaluator = self._engine.evaluator
         points = parse_region(region, width=game.width, height=game.height)
-        with self._lock:
+        with self._answering() as question:
             solver = LifeAndDeath(self._engine.config, evaluator, _visits(visits))
-            solution = solver.solve(game, parse_color(first), points)
+            solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
         basis = self._basis(visits, None) | {"note": "a search, no proof: a winrate near 50 percent often is a ko"}
+        if solution.is_proved:
+            basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
         return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}
 
     def score(self, position: Position) -> dict[str, Any]:
         """Score a finished position: dead stones, territory, the result, and whether it is counted or estimated."""
-        with self._lock:
+        with self._answering() as question:
             self._set(position.game())
-            report = score_record(self._engine, self._engine.to_sgf().encode())
+            report = score_record(self._engine, self._engine.to_sgf().encode(), cancel=question.cancel)
         found = report.to_json()
         basis = {"method": "dead stones by search, then counted by the rules", "is_exact": False}
         if report.doubt:
@@ -298,21 +301,29 @@ class GoTools:
         position = GamePosition(len(game.moves), game, game.to_play)
         return played_move(move, found, finding_of(position, after, None), position), after
 
-    def _search(self, game: Game, visits: int) -> tuple[SearchReport, dict[str, Any]]:
-        """Return a search of a position with that many visits, and what it rests on."""
-        started, question = time.monotonic(), _QUESTION.get(None) or Question()
-        before, question.most = question.visits, question.visits + _visits(visits)
-
-        def count(report: SearchReport) -> None:
-            question.visits = before + report.visits
-
-        request = SearchRequest(Limits(visits, cancel=question.cancel), reporting=Reporting(PROGRESS_SECONDS, count))
+    @contextmanager
+    def _answering(self) -> Iterator[Question]:
+        """Yield the question that the engine answers next; raises GameStateError if its client cancels it."""
+        question = _QUESTION.get(None) or Question()
         with self._lock:
-            self._set(game)
-            report = self._engine.search(MOST_SECONDS, request=request)
+            yield question
         if question.cancel.is_cancelled:
             raise GameStateError("the question was cancelled")
-        count(report)
+
+    def _search(self, game: Game, visits: int) -> tuple[SearchReport, dict[str, Any]]:
+        """Return a search of a position with that many visits, and what it rests on."""
+        started, most = time.monotonic(), _visits(visits)
+        with self._answering() as question:
+            before, question.most = question.visits, question.visits + most
+
+            def count(report: SearchReport) -> None:
+                question.visits = before + report.visits
+
+            limits = Limits(visits, cancel=question.cancel)
+            self._set(game)
+            request = SearchRequest(limits, reporting=Reporting(PROGRESS_SECONDS, count))
+            report = self._engine.search(MOST_SECONDS, request=request)
+            count(report)
         return report, self._basis(report.visits, time.monotonic() - started)
 
     def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:

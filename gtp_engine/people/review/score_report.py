@@ -12,6 +12,7 @@ from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import Point, format_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
+from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.values import format_point, format_rules
 
@@ -102,12 +103,15 @@ class ScoreReport:
         return [format_point(point, width=self.game.width) for point in points]
 
 
-def score_record(engine: Engine, data: bytes, *, move_number: int | None = None) -> ScoreReport:
+def score_record(
+    engine: Engine, data: bytes, *, move_number: int | None = None, cancel: CancelToken | None = None
+) -> ScoreReport:
     """Return the score of the last position of a record, or of the one before move `move_number`.
 
-    The engine's rules and komi are for records that name none.  Raises SgfError for a record that cannot be read.
+    The engine's rules and komi are for records that name none; `cancel` ends the searches early.  Raises SgfError for a
+    record that cannot be read.
     """
     record = engine.load_sgf(data, move_number)
     moves = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
-    found = engine.outcome()
+    found = engine.outcome(cancel)
     return ScoreReport(found.game, found.score, found.statuses, found.doubt, found.is_lead, moves, record.notes)
