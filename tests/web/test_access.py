@@ -20,48 +20,29 @@ async def status(client: Client, path: str = "/gtp", **headers: str) -> int:
 LET_THROUGH = 400
 
 
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("127.0.0.1:8361", LET_THROUGH),
-        ("[::1]:8361", LET_THROUGH),
-        ("localhost", LET_THROUGH),
-        ("LOCALHOST:8361", LET_THROUGH),
-        ("go.example", LET_THROUGH),
-        ("192.168.0.7", LET_THROUGH),
-        ("attacker.example", 403),  # DNS rebinding
-        ("127.0.0.1.attacker.example", 403),
-        ("localhost.attacker.example:8361", 403),
-        ("go.example.attacker.example", 403),
-        ("[::1", 403),
-        ("", 403),
-    ],
-)
-async def test_names_of_the_server(host: str, expected: int) -> None:
+OWN = ("127.0.0.1:8361", "[::1]:8361", "localhost", "LOCALHOST:8361", "go.example", "192.168.0.7")
+FOREIGN = (
+    "attacker.example",  # DNS rebinding
+    "127.0.0.1.attacker.example", "localhost.attacker.example:8361", "go.example.attacker.example", "[::1", "",
+)  # fmt: skip
+OTHERS = (
+    "http://127.0.0.1:8362",  # another server on this machine
+    "http://localhost:8361", "https://attacker.example",
+    "null",  # a page in a sandbox, or a file
+)  # fmt: skip
+PLACES = [
+    *(({"Host": host}, LET_THROUGH) for host in OWN),
+    *(({"Host": host}, 403) for host in FOREIGN),
+    ({"Host": "127.0.0.1:8361", "Origin": "http://127.0.0.1:8361"}, LET_THROUGH),
+    *(({"Host": "127.0.0.1:8361", "Origin": origin}, 403) for origin in OTHERS),
+    *(({"Sec-Fetch-Site": site}, 403) for site in ("cross-site", "same-site")),
+    ({"Sec-Fetch-Site": "same-origin"}, LET_THROUGH),
+]
+
+
+async def test_names_of_the_server_and_origins_of_pages() -> None:
     async with serving(names=("go.example",)) as client:
-        assert await status(client, Host=host) == expected
-
-
-@pytest.mark.parametrize(
-    ("origin", "expected"),
-    [
-        ("http://127.0.0.1:8361", LET_THROUGH),
-        ("http://127.0.0.1:8362", 403),  # another server on this machine
-        ("http://localhost:8361", 403),
-        ("https://attacker.example", 403),
-        ("null", 403),  # a page in a sandbox, or a file
-    ],
-)
-async def test_origins(origin: str, expected: int) -> None:
-    async with serving() as client:
-        assert await status(client, Host="127.0.0.1:8361", Origin=origin) == expected
-
-
-async def test_requests_that_a_browser_says_come_from_elsewhere() -> None:
-    async with serving() as client:
-        assert await status(client, Sec_Fetch_Site="cross-site") == 403
-        assert await status(client, Sec_Fetch_Site="same-site") == 403
-        assert await status(client, Sec_Fetch_Site="same-origin") == LET_THROUGH
+        assert [await status(client, **headers) for headers, _ in PLACES] == [expected for _, expected in PLACES]
 
 
 async def test_the_token() -> None:
@@ -181,34 +162,25 @@ async def test_only_proxies_of_ours_are_believed() -> None:
             assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxies)
 
 
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        (b"Authorization: Bearer \xff", 401),
-        (b"Cookie: tengen-token-0=\xff", 401),
-        (b"Cookie: " + b"a=b; " * 1000 + b"tengen-token-0=" + TOKEN.encode(), LET_THROUGH),
-        (b"Cookie: other-tengen-token-0=" + TOKEN.encode(), 401),
-        (b"Origin: http://[", 403),
-        (b"Origin: http://localhost:port", 403),
-    ],
-)
-async def test_headers_that_are_nonsense(header: bytes, expected: int) -> None:
-    assert await answer_to(b"localhost", header) == expected
+NONSENSE = [
+    (b"localhost", b"Authorization: Bearer \xff", 401),
+    (b"localhost", b"Cookie: tengen-token-0=\xff", 401),
+    (b"localhost", b"Cookie: " + b"a=b; " * 1000 + b"tengen-token-0=" + TOKEN.encode(), LET_THROUGH),
+    (b"localhost", b"Cookie: other-tengen-token-0=" + TOKEN.encode(), 401),
+    (b"localhost", b"Origin: http://[", 403),
+    (b"localhost", b"Origin: http://localhost:port", 403),
+    (b"localhost:99999", b"X: x", 403),
+    (b"localhost:port", b"X: x", 403),
+]
 
 
-@pytest.mark.parametrize("host", [b"localhost:99999", b"localhost:port"])
-async def test_ports_that_are_none(host: bytes) -> None:
-    assert await answer_to(host, b"X: x") == 403
-
-
-async def answer_to(host: bytes, header: bytes) -> int:
-    """Return the status of the answer to a request with these bytes, of a server with a token."""
+async def test_headers_that_are_nonsense() -> None:
     async with serving(token=TOKEN) as client:
-        reader, writer = await asyncio.open_connection(client.host, client.port)
-        writer.write(b"GET /gtp HTTP/1.1\r\nHost: %b\r\n%b\r\n\r\n" % (host, header))
-        status = int((await reader.readline()).split()[1])
-        writer.close()
-        return status
+        for host, header, expected in NONSENSE:
+            reader, writer = await asyncio.open_connection(client.host, client.port)
+            writer.write(b"GET /gtp HTTP/1.1\r\nHost: %b\r\n%b\r\n\r\n" % (host, header))
+            assert int((await reader.readline()).split()[1]) == expected, header
+            writer.close()
 
 
 async def test_every_response_keeps_pages_of_others_out() -> None:

@@ -118,6 +118,10 @@ class Pace:
         self._left, self._since = self.left - amount, self._now()
         return max(0.0, -self._left / self._rate)
 
+    def refusal(self) -> float:
+        """Let one pass and return 0, or else the seconds to wait for that."""
+        return (1.0 - self.left) / self._rate if self.left < 1.0 else self.delay()
+
 
 T = TypeVar("T")
 

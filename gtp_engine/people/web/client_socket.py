@@ -207,21 +207,6 @@ def _hung_up(transport: asyncio.BaseTransport) -> bool:
     return bool(poll.poll(0))
 
 
-class AddressPaces:
-    """A pace for each address, for what costs more than a message."""
-
-    def __init__(self, burst: float, rate: float) -> None:
-        self._rate: Final = rate
-        self._paces: Final = Addresses(lambda: Pace(burst, rate))
-
-    def delay(self, address: str) -> float:
-        """Let one more pass from an address and return 0; or else return the seconds to wait."""
-        pace = self._paces.of(address)
-        if pace.left < 1.0:
-            return (1.0 - pace.left) / self._rate
-        return pace.delay()
-
-
 class Locks:
     """A lock for each key, as long as it is held or awaited."""
 
