@@ -148,7 +148,7 @@ class TestGames:
         for folder, path in ((elsewhere, "../cups/cup.toml"), (cups, "cup.toml")):
             monkeypatch.chdir(folder)
             tables = run_tournament(
-                Path(path), cups / "cup", lambda game: played.append(game.opening) or cancel.cancel(), cancel
+                path, cups / "cup", lambda game: played.append(game.opening) or cancel.cancel(), cancel
             )
             assert len(tables["games"]) == len(played) == 1, "a tournament that has been cancelled stays so"
         assert len(run_tournament(Path(path), cups / "cup")["games"]) == 2 and played == ["middle.sgf"]

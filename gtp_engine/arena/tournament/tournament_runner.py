@@ -29,22 +29,23 @@ GAMES_IN_A_ROW: Final = 10
 
 
 def run_tournament(
-    description: Path | Mapping[str, Any],
-    out: Path,
+    description: str | Path | Mapping[str, Any],
+    out: str | Path,
     on_game: Callable[[GameRecord], None] = lambda record: None,
     cancel: CancelToken | None = None,
 ) -> dict[str, Any]:
     """Play the games of a tournament that the folder `out` lacks, unless `cancel` ends it, and return its tables.
 
-    The description is a TOML file or what it says, as docs/strength.md has it; the tables are plain values, those of
-    results.json.  `on_game` is called after each game, from any thread but one at a time.  Raises MatchError as
-    `run_match` does, and other TengenErrors for a description that is not valid.
+    The description is the path of a TOML file or what it says, as docs/strength.md has it; the tables are plain values,
+    those of results.json.  `on_game` is called after each game, from any thread but one at a time.  Raises MatchError
+    as `run_match` does, and other TengenErrors for a description that is not valid.
 
-        tables = run_tournament(Path("cup.toml"), Path("cup"), lambda record: print(record.result))
+        tables = run_tournament("cup.toml", "cup", lambda record: print(record.result))
     """
-    tournament = read_description(description) if isinstance(description, Path) else parse_description(description)
-    with owning(out, MatchError):
-        runner = TournamentRunner(tournament, out, lambda meeting, record: on_game(record))
+    folder, given = Path(out), Path(description) if isinstance(description, str) else description
+    tournament = read_description(given) if isinstance(given, Path) else parse_description(given)
+    with owning(folder, MatchError):
+        runner = TournamentRunner(tournament, folder, lambda meeting, record: on_game(record))
         runner.run(cancel)
     return to_json(tournament, tables_of(tournament, runner.results), runner.results)
 
