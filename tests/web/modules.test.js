@@ -403,7 +403,7 @@ test("one's own mistakes come again at growing distance, and need no engine", ()
   }
   const days = (name) => asked.filter(([each]) => each === name).map(([, number]) => number);
   assert.deepEqual([days("game/7"), days("game/9")], [[1, 3, 7, 15, 31, 63], [1, 3, 4, 6, 10, 18, 34, 66]]);
-  assert.deepEqual(problems.repetition.values, { due: {}, mistakes: [], today: [] });
+  assert.deepEqual(problems.repetition.values, { due: {}, mistakes: [] });
 });
 
 test("each day brings a problem that ships, and what was wrong comes again; its record answers alone", () => {
@@ -432,14 +432,19 @@ test("each day brings a problem that ships, and what was wrong comes again; its 
   assert.deepEqual(problems.preview.markup.marks, [[3, 4, "triangle"], [3, 5, "triangle"]]);
   problems.repeat(); // without an answer it stays
   assert.deepEqual(solve(away, wrong, first), ["wrong", "wrong", "solved"]);
+  problems.open(1);
+  solve(first);
+  problems.repetition.keep([{ name: "game/7", answers: [] }]);
+  assert.deepEqual(problems.repetition.values.due, { "problem 1": [101, 1], "game/7": [101, 1] }, "solved once more, it still comes tomorrow");
+  problems.repetition.change({ due: { "problem 1": [101, 1] }, mistakes: [] });
   problems.repeat(); // the next one, if the person goes on
   for (day = 101; day < 165; day++) {
     problems.repeat();
     if (problems.state === "asked") solve(first);
     if (day === 101) problems.repeat();
   }
-  assert.deepEqual(asked.slice(0, 7), [[0, 1], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2], [3, 1]]);
-  assert.deepEqual(asked.filter(([, number]) => number === 1).map(([each]) => each), [0, 0, 1, 3, 7, 15, 31, 63]);
+  assert.deepEqual(asked.slice(0, 8), [[0, 1], [0, 1], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2], [3, 1]]);
+  assert.deepEqual(asked.filter(([, number]) => number === 1).map(([each]) => each), [0, 0, 0, 1, 3, 7, 15, 31, 63]);
   problems.show({ ...problem, comment: "save C4", nodes: [{ ...nodes[0], move: ["black", "C5"] }] });
   solve("C5");
   assert.deepEqual(problems.preview.markup.marks, [[2, 5, "triangle"]], "not on the stone that is played, which has a number");

@@ -1,5 +1,5 @@
 // One's own mistakes in games that were reviewed come again, the next day first and then at growing distance; so do the problems
-// that ship which were wrong, and each day brings a new one.
+// that ship which were wrong.
 // @ts-check
 
 const KEY = "repetition"; // in the browser's storage
@@ -32,16 +32,15 @@ export class Repetition {
     this.day = day;
     /** @type {string | null} */
     this.text = null;
-    /** @type {{due: Object<string, number[]>, mistakes: Mistake[], today: number[]}} */
-    this.read = { due: {}, mistakes: [], today: [] };
+    /** @type {{due: Object<string, number[]>, mistakes: Mistake[]}} */
+    this.read = { due: {}, mistakes: [] };
   }
 
-  /** What is kept: `mistakes`; when each of them and of the problems is `due`, by name, [day, days since the time before]; and
-   * [day, number] of the new problem of `today`.
-   * @returns {{due: Object<string, number[]>, mistakes: Mistake[], today: number[]}} */
+  /** What is kept: `mistakes`, and when each of them and of the problems is `due`: by name, [day, days since the time before].
+   * @returns {{due: Object<string, number[]>, mistakes: Mistake[]}} */
   get values() {
     const text = localStorage.getItem(KEY) ?? "{}";
-    if (text !== this.text) this.read = { due: {}, mistakes: [], today: [], ...parsed(text) };
+    if (text !== this.text) this.read = { due: {}, mistakes: [], ...parsed(text) };
     this.text = text; // every drawing asks
     return this.read;
   }
@@ -87,16 +86,13 @@ export class Repetition {
     return names.map((name) => Number(name.match(PROBLEM)?.[1]) || mistakes.find((each) => each.name === name)).filter((each) => each !== undefined);
   }
 
-  /** Return the number of the new problem of the day, and, once it is `solved`, of the next; null where all are solved.
+  /** Return the number of the next problem that is neither solved nor to come again; null where there is none.
    * @param {number} count of the problems
-   * @param {number[]} solved */
+   * @param {number[]} solved
+   * @returns {number | null} */
   newProblem(count, solved) {
-    const { due, today: [day, number] } = this.values;
-    const isOpen = (/** @type {number} */ each) => !solved.includes(each) && !due[problemName(each)];
-    if (day === this.day() && isOpen(number)) return number;
-    const next = Array.from({ length: count }, (__, index) => index + 1).find(isOpen) ?? null;
-    if (next) this.change({ today: [this.day(), next] });
-    return next;
+    const isNew = (/** @type {number} */ each) => !solved.includes(each) && !this.values.due[problemName(each)];
+    return Array.from({ length: count }, (__, index) => index + 1).find(isNew) ?? null;
   }
 }
 
