@@ -18,7 +18,7 @@ from shared_files import shared_file
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.go.constants import WHITE
+from gtp_engine.go.constants import EMPTY, WHITE
 from gtp_engine.go.coords import board_points, transformed_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
@@ -30,7 +30,8 @@ NETWORK = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 
 AS_KATAGO = {"network.precision": "float32", "network.symmetry": "none", "puct.eval_batch": "1"}
 
-FINISHED = (Path(__file__).parent / "data" / "cases" / "finished_7x9.sgf").read_bytes()
+DATA = Path(__file__).parent / "data" / "cases"
+FINISHED = (DATA / "finished_7x9.sgf").read_bytes()
 
 BULKY_FIVE = (
     b"(;SZ[9]RU[Chinese]KM[7]"
@@ -132,17 +133,27 @@ def test_dead_stones_are_captured_before_a_pass_where_all_stones_count() -> None
         assert replies(engine, "final_score") == ["= B+29.0"]
 
 
-@pytest.mark.parametrize("symmetry", [0, 5])
-@pytest.mark.parametrize("visits", ["8", "200"])
-def test_a_chain_in_danger_is_saved_before_a_pass(shipped: Engine, visits: str, symmetry: int) -> None:
-    """The search gave the moves that save seven stones, and the game, one visit or a hundred, and the engine passed."""
+@pytest.mark.parametrize(
+    ("name", "visits", "symmetry", "saving"),
+    [
+        ("pass_loses_chain", "8", 5, "J7 J8 J9 K7 K8"),
+        ("pass_loses_chain", "200", 0, "J7 J8 J9 K7 K8"),
+        ("pass_loses_race", "8", 0, "B15"),
+    ],
+)
+def test_a_move_that_saves_the_game_is_found_before_a_pass(
+    shipped: Engine, name: str, visits: str, symmetry: int, saving: str
+) -> None:
+    """The search gave the moves that save seven stones one visit or a hundred, one that wins a race two, and passed."""
     shipped.configure({"search.visits": visits})
-    *text, last = shared_file("cases/scores/pass_loses_chain.gtp").read_text().splitlines()
-    replies(shipped, "\n".join(text))
+    if name == "pass_loses_race":
+        shipped.load_sgf((DATA / "pass_loses_race_19.sgf").read_bytes())
+    else:
+        replies(shipped, shared_file("cases/scores/pass_loses_chain.gtp").read_text().removesuffix("genmove w\n"))
     turned = transformed_points(symmetry, 19, 19)
-    saving = {turned[shipped.game.point(vertex)] for vertex in ("J7", "J8", "J9", "K7", "K8")}
+    expected = {turned[shipped.game.point(vertex)] for vertex in saving.split()}
     shipped.set_game(shipped.game.transformed(symmetry))
-    assert last == "genmove w" and shipped.genmove(WHITE, play=False).point in saving
+    assert shipped.genmove(WHITE, play=False).point in expected
 
 
 def test_a_rollout_that_is_cut_off_has_no_opinion() -> None:
@@ -221,6 +232,8 @@ def test_queries_are_taken_as_katago_takes_them(responses: dict[str, dict[str, A
     assert sorted(responses) == ["h", "ko 0", "ko 7", "lcb 5", "one 0", "own 8", "s 0", "x", "x 0", "x 7"]
     assert "occupied" in responses["x"]["error"] and "human_model" in responses["h"]["error"]
     assert responses["one 0"]["moveInfos"] == []
+    record = GameTree(shared_file("cases/katago/suicide.sgf").read_bytes())
+    assert record.main_line()[-1].game().color_at("A1") == EMPTY
 
 
 def test_reports_have_katagos_numbers(responses: dict[str, dict[str, Any]]) -> None:

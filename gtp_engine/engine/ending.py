@@ -156,6 +156,13 @@ class Ending:
 
     # --- what a pass may lose ---
 
+    @cached_property
+    def checked(self) -> SearchReport:
+        """The report, or what a confirmation for the same side finds, where that has more visits."""
+        has_few = self.report.visits < self.thresholds.confirm_visits
+        again = self.confirm(self.color) if has_few else None
+        return self.report if again is None or again.visits <= self.report.visits else again
+
     def instead_of_pass(self) -> int:
         """Return the move that a pass would lose something against, PASS if it loses nothing."""
         point = self._better_than_pass()
@@ -169,7 +176,8 @@ class Ending:
         the pass is worth, a point decides and a chain could be put in atari, or nothing but the pass was tried though
         the network expects another move.
         """
-        game, report, status = self.game, self.report, self.status
+        game, report = self.game, self.checked
+        status = estimate_status(game, report.ownership_black)
         point = self._if_better_than_pass(report, status)
         counts_neutral = bool(status.neutral) and game.rules.scoring is Scoring.AREA
         passing = next((move for move in report.moves if move.point == PASS), None)

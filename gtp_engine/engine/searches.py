@@ -72,7 +72,7 @@ class Thresholds:
     """Visits of each of the two searches (Black first, White first) that estimate which stones are dead; 1 where the
     network evaluates the position in all orientations instead."""
     confirm_visits: int
-    """Visits of each search that confirms that a game is over, time permitting."""
+    """Visits of each search that confirms that a game is over, or that a pass is best, time permitting."""
     pass_visits: int
     """Visits of the search before a pass by which something may be lost, time permitting."""
     ownership_samples: int
@@ -95,7 +95,7 @@ ROLLOUT_THRESHOLDS: Final = Thresholds(
 
 NETWORK_THRESHOLDS: Final = Thresholds(
     status_visits=1,
-    confirm_visits=8,
+    confirm_visits=16,  # 8 did not find the move that wins a race, and so one game of 618, though 16 do
     pass_visits=1000,  # with 400 one game of 816 was lost that these win
     ownership_samples=1,
     tried_visits=1,

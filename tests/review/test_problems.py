@@ -30,7 +30,7 @@ from gtp_engine.people.review.problems import (
 from gtp_engine.people.review.problems.frames import Frame, _nearest, framed
 from gtp_engine.people.review.problems.life_and_death import _compared
 from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
-from gtp_engine.people.review.problems.solution import AS_GOOD, SolutionMove, Success
+from gtp_engine.people.review.problems.solution import AS_GOOD, Success
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
@@ -75,28 +75,25 @@ def test_no_move_shown_is_clearly_better_than_the_best() -> None:
     assert len(winrates) == 5 and max(winrates) - winrates[0] <= AS_GOOD
 
 
-def test_moves_as_good_as_the_best_keep_their_order() -> None:
+@pytest.mark.parametrize(
+    ("failures", "success", "text"),
+    [
+        ((0.9, 0.05, 0.8, 0.0), Success.SURE, "B1 (95%): best\nB2 (100%): as good\nA2 (20%): worse\nA1 (10%): worse"),
+        ((0.08, 0.0, 0.17), Success.SURE, "A1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"),
+        ((0.2, 0.25), Success.SURE, "A1 (80%): best\nB1 (75%): as good"),
+        ((0.83, 0.72), Success.KO, "No move succeeds.\nA1 (17%): best\nB1 (28%): as good"),
+    ],
+)
+def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], success: Success, text: str) -> None:
+    """Moves as good as the best keep their order; where none succeeds, how unlikely each success is says little."""
     game = position(". .\n. .")
-    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")]
-    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.9, 0.05, 0.8, 0.0)]
-    moves = _compared(Frame(game, game), 1, points, reports, Success.SURE)  # type: ignore[arg-type]
-    assert [(game.vertex(move.point), move.winrate) for move in moves] == [
-        ("B1", 0.95),
-        ("B2", 1.0),
-        ("A2", 0.2),
-        ("A1", 0.1),
-    ]
-
-
-def test_where_no_move_succeeds_the_first_search_decides() -> None:
-    """How unlikely each success is says little."""
-    game = position(". .\n. .")
-    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1")]
-    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.83, 0.72)]
-    moves = _compared(Frame(game, game), 1, points, reports, Success.KO)  # type: ignore[arg-type]
-    solution = Solution(game, 1, tuple(moves))
-    assert solution.to_text() == f"{BASIS}\nNo move succeeds.\nA1 (17%): best\nB1 (28%): as good"
-    assert GameTree(solution.to_sgf()).main_line()[0].comment == f"{BASIS} No move succeeds."
+    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")[: len(failures)]]
+    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in failures]
+    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, success)))  # type: ignore[arg-type]
+    assert solution.to_text() == f"{BASIS}\n{text}"
+    assert GameTree(solution.to_sgf()).main_line()[0].comment == BASIS + " No move succeeds." * (not solution.succeeds)
+    bad = text.count("worse") if solution.succeeds else len(failures)
+    assert (solution.to_sgf().count("TE[1]"), solution.to_sgf().count("BM[1]")) == (len(failures) - bad, bad)
 
 
 def test_the_position_and_its_komi_stay_as_they_were() -> None:
@@ -221,24 +218,6 @@ def test_a_problem_needs_a_network_that_evaluates_the_score(evaluator: AreaEvalu
         LifeAndDeath(Config(), evaluator)
 
 
-def test_a_move_that_turns_out_to_be_as_good_is_not_called_worse() -> None:
-    game, (first, second) = position(". .\n. ."), (parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1"))
-    moves = tuple(SolutionMove(point, winrate, (point,)) for point, winrate in ((first, 0.8), (second, 0.75)))
-    solution = Solution(game, 1, moves)
-    assert solution.to_text() == f"{BASIS}\nA1 (80%): best\nB1 (75%): as good"
-    assert "BM" not in solution.to_sgf()
-
-
-def test_a_move_that_fails_is_worse_also_where_the_best_is_not_the_first() -> None:
-    """It was compared with the first move, whose winrate may be a little below the largest."""
-    game = position(". .\n. .")
-    points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2")]
-    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in (0.08, 0.0, 0.17)]
-    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, Success.SURE)))  # type: ignore[arg-type]
-    assert solution.to_text() == f"{BASIS}\nA1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"
-    assert solution.to_sgf().count("TE[1]") == 2 and "BM[1]C[A2 (83%): worse]" in solution.to_sgf()
-
-
 def test_the_first_move_is_none_but_in_the_region() -> None:
     assert solved("A1").answer == "A1", "not a pass, although it is a wasted move"
     with pytest.raises(IllegalMoveError, match="no legal move in the region"):
@@ -250,9 +229,9 @@ def test_regions(text: str, count: int) -> None:
     assert len(parse_region(text, width=5, height=5)) == count
 
 
-@pytest.mark.parametrize("text", ["", "Z9", "A1:B2:C3", "pass", "A1:J9"])
+@pytest.mark.parametrize("text", ["", "Z9", "A1:B2:C3", "pass", "A1:J9", "A1-C3", "Z9:A1"])
 def test_regions_that_are_none(text: str) -> None:
-    with pytest.raises(InvalidVertexError):
+    with pytest.raises(InvalidVertexError, match="as in A1:F5"):
         parse_region(text, width=5, height=5)
 
 
@@ -298,12 +277,6 @@ def test_nothing_is_proved_beyond_the_limit_and_what_is_asked_is_proved_or_expec
         assert solution.is_proved == asked.is_proved == (nodes == NODES)
         assert not solution.is_right(elsewhere)
     assert asked.line[1] == solution.moves[0].point, "the answer to a pass"
-
-
-def test_a_region_in_another_form_is_answered_with_the_form() -> None:
-    for text in ("A1-C3", "", "A1:C3:E5", "pass", "Z9:A1"):
-        with pytest.raises(InvalidVertexError, match="as in A1:F5"):
-            parse_region(text, width=9, height=9)
 
 
 COLLECTION = (
