@@ -170,11 +170,7 @@ def config_command(config_file: str | None, **flags: object) -> None:
     click.echo(build_config(config_file, flags).to_toml())
 
 
-class GenconfigCommand(KataGoCommand):
-    """`katago genconfig`."""
-
-
-@click.command("genconfig", cls=GenconfigCommand)
+@click.command("genconfig", cls=KataGoCommand)
 @settings_options(NetworkConfig, only=("model",), is_own=True)
 @click.option("--output", "target", type=FILE, default="gtp.cfg", show_default=True, help="Config file to write.")
 def genconfig_command(target: Path, **flags: Any) -> None:
