@@ -32,7 +32,8 @@ class ProgressBar:
             TimeElapsedColumn(),
             *of_total,
             console=self._console,
-            disable=not self._is_terminal(),
+            # rich also believes variables such as FORCE_COLOR, which are set for colors
+            disable=not self._console.is_terminal or self._console.is_dumb_terminal or not sys.stderr.isatty(),
             speed_estimate_period=_SPEED_PERIOD,
         )
         self._task: Final = self._bar.add_task("", total=total)
@@ -40,10 +41,6 @@ class ProgressBar:
         self._done = 0.0
         self._next_line = time.monotonic() + LINE_INTERVAL
         self._last_text = ""
-
-    def _is_terminal(self) -> bool:
-        """Return whether stderr can draw a bar; rich also believes variables such as FORCE_COLOR, set for colors."""
-        return self._console.is_terminal and not self._console.is_dumb_terminal and sys.stderr.isatty()
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -39,7 +39,7 @@ from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_choice import Choice, MoveChooser
 from gtp_engine.engine.rehearsal import Kernels, warm_up
 from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches, Speed, impartial_config
+from gtp_engine.engine.searches import Searches, impartial_config
 from gtp_engine.engine.threads import Background, Use, exclusive
 from gtp_engine.engine.time_manager import TimeBudget, TimeWatcher, budget
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
@@ -408,12 +408,6 @@ class Engine:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
         self._background.end()
         return self._searches.known(game, game.to_play)
-
-    @exclusive
-    def measure(self, visits: int, cancel: CancelToken) -> Speed:
-        """Return how fast the network's searches are on this board, see `Searches.measure`; raises ConfigError."""
-        self._background.end()
-        return self._searches.measure(self.game.width, self.game.height, visits, cancel)
 
     @exclusive
     def raw_evaluation(

@@ -185,7 +185,8 @@ class MoveChooser:
         choice = None if self._book is None or self._level.is_on or cleanup else self._choice_from(self._book, task)
         if choice is None:
             report = self._search(task)
-            is_over = may_resign and self._resigns(task.game, report)
+            is_over = may_resign and self._resignation.is_due(task.game, report)
+            is_over = is_over and (not self._level.is_on or self._level.gives_up(task.game, report))
             move = PASS if is_over else self._move(task, report, cleanup=cleanup)
             choice = Choice(task.game.point(move), report, resign=is_over)
         self._log(describe(task, choice))
@@ -218,10 +219,6 @@ class MoveChooser:
         if self._level.is_on:
             return self._level.search(game, task.color, task.request, watcher)
         return self._searches.search_move(game, task.color, task.request, watcher, FirstMove.DRAWN)
-
-    def _resigns(self, game: Game, report: SearchReport) -> bool:
-        """Return whether to resign after a search, which counts for resigning."""
-        return self._resignation.is_due(game, report) and (not self._level.is_on or self._level.gives_up(game, report))
 
     def _move(self, task: MoveTask, report: SearchReport, *, cleanup: bool) -> int:
         """Return the point to play after a search, or PASS."""

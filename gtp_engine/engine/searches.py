@@ -7,6 +7,7 @@
                       evaluation a lot
     GameBatches       the network's evaluations of positions in many games at once, without a search
     DynamicAdvantage  the advantage of a side in a handicap game, with which the game is searched
+    measure_searches  how fast searches are
     evaluate_game     the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
 
 Both searches share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
@@ -121,7 +122,7 @@ _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
 """How a search explores that answers questions, however varied or human-like the games are meant to be."""
 
 BENCHMARK_STAGES: Final = tuple(0.06 * number for number in range(10))
-"""Moves, per point of the board, before the positions that `Searches.measure` searches, as many as KataGo's benchmark:
+"""Moves, per point of the board, before the positions that `measure_searches` searches, as many as KataGo's benchmark:
 the last one is late in the middle game."""
 
 
@@ -384,36 +385,6 @@ class Searches:
         """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""
         return self._game_search.known(game, color)
 
-    def measure(self, width: int, height: int, visits: int, cancel: CancelToken) -> Speed:
-        """Return how fast positions of a game that the network plays are searched, each with `visits` and a new tree.
-
-        Raises ConfigError without a network.
-        """
-        if self.resources.evaluator is None or not self.uses_network:
-            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
-        from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
-
-        evaluator = CountingEvaluator(self.resources.evaluator)
-        search = PuctSearch(impartial_config(self.resources, self.config), evaluator)
-        reports, evaluations, batches = list[SearchReport](), 0, 0
-        self.clear()
-        for game in positions_of_a_game(search, width, height, BENCHMARK_STAGES):
-            search.clear()
-            rows, calls = evaluator.rows, evaluator.calls
-            reports.append(search.run(game, Limits(visits, cancel=cancel)))
-            evaluations, batches = evaluations + evaluator.rows - rows, batches + evaluator.calls - calls
-            if cancel.is_cancelled:
-                break
-        search.close()
-        self.clear()
-        return Speed(
-            positions=len(reports),
-            visits=sum(report.visits for report in reports),
-            evaluations=evaluations,
-            batches=batches,
-            seconds=sum(report.seconds for report in reports),
-        )
-
     def beside(self, evaluator: Evaluator) -> "Searches":
         """Return searches with another network and no human-like one; what is told to these is told to them, too."""
         searches = Searches(_without_human_settings(self.config), evaluator)
@@ -476,6 +447,37 @@ class Searches:
 def _without_human_settings(config: Config) -> Config:
     """Return the configuration for a network without a human-like one beside it."""
     return replace(config, human=HumanConfig())
+
+
+def measure_searches(
+    config: Config, evaluator: Evaluator | None, board: tuple[int, int], visits: int, cancel: CancelToken
+) -> Speed:
+    """Return how fast positions of a game that the network plays are searched, each with `visits` and a new tree.
+
+    `board` is its width and height.  Raises ConfigError without a network.
+    """
+    if evaluator is None or not Resources(evaluator).uses_network(config):
+        raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
+    from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
+
+    counting = CountingEvaluator(evaluator)
+    search = PuctSearch(impartial_config(Resources(counting), config), counting)
+    reports, evaluations, batches = list[SearchReport](), 0, 0
+    for each in positions_of_a_game(search, *board, BENCHMARK_STAGES):
+        search.clear()
+        rows, calls = counting.rows, counting.calls
+        reports.append(search.run(each, Limits(visits, cancel=cancel)))
+        evaluations, batches = evaluations + counting.rows - rows, batches + counting.calls - calls
+        if cancel.is_cancelled:
+            break
+    search.close()
+    return Speed(
+        positions=len(reports),
+        visits=sum(report.visits for report in reports),
+        evaluations=evaluations,
+        batches=batches,
+        seconds=sum(report.seconds for report in reports),
+    )
 
 
 def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: Iterable[float]) -> list[Game]:

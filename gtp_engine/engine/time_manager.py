@@ -335,11 +335,6 @@ def is_settled(
     return when_won and progress.winrate >= config.settled_winrate and progress.leader_visits >= enough_visits
 
 
-def is_hard(progress: Progress) -> bool:
-    """Return whether a move deserves its maximum: the leader by visits is not the best by value, or leads narrowly."""
-    return not progress.leader_is_best_value or progress.runner_up_visits >= NARROW_LEAD * progress.leader_visits
-
-
 def should_stop(
     progress: Progress,
     limits: TimeBudget,
@@ -360,7 +355,8 @@ def should_stop(
     elapsed = progress.seconds
     if elapsed >= limits.maximum or (settled and early_stop):
         return True
-    deadline = limits.maximum if is_hard(progress) else limits.target
+    is_narrow = progress.runner_up_visits >= NARROW_LEAD * progress.leader_visits
+    deadline = limits.maximum if is_narrow or not progress.leader_is_best_value else limits.target
     if elapsed >= deadline:
         return True
     if progress.playouts < KNOWN_RATE or (elapsed < limits.target and not (early_stop and limits.is_saved)):

@@ -130,8 +130,9 @@ class Variety:
         costs = defaultdict(float, self._recorded)
         for key, cost in self._saved.items():
             costs[key] += cost
-        for own in {move_key(before, move) for _, before, move in self._own_moves(game, color)}:
-            if own is not None:
+        if self.config.avoid_repeated_patterns != 0.0:
+            played = {move_key(before, move) for _, before, move in _moves_of(game) if move.color == color}
+            for own in filter(None, played):
                 costs[own] += self.config.avoid_repeated_patterns
         bonus = np.zeros(game.board.color.size)
         codes = pattern_codes(game.board, color, game.width, game.height)
@@ -141,10 +142,6 @@ class Variety:
                 if cost != 0.0 and not _captures_in_ko(game, point, color):
                     bonus[point] = -cost if color == BLACK else cost
         return bonus
-
-    def _own_moves(self, game: Game, color: int) -> Iterator[tuple[int, Game, Move]]:
-        if self.config.avoid_repeated_patterns != 0.0:
-            yield from (found for found in _moves_of(game) if found[2].color == color)
 
     # --- the folder ---
 

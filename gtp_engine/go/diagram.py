@@ -205,6 +205,7 @@ def draw_svg(
     last = (
         game.last_move.point if game.last_move and not numbered and game.last_move.point not in placed else NULL_POINT
     )
+    marked = [*placed] if last in (NULL_POINT, PASS) else [*placed, last]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{size}" '
         f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
@@ -215,7 +216,7 @@ def draw_svg(
         *(_stone(game, point, color) for point, color in game.stones.items()),
         *_owners(game, owners),
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
-        *(_mark(game, point, "circle" if point == last else placed[point]) for point in [*placed, *_points_of(last)]),
+        *(_mark(game, point, "circle" if point == last else placed[point]) for point in marked),
         *_candidates(game, moves),
         *(_arrow(game, _stone_point(game, start), _stone_point(game, end)) for start, end in arrows),
         "</svg>",
@@ -250,11 +251,6 @@ def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dic
 def _stone_point(game: "Game", vertex: int | str) -> int:
     """Return a point of the board; raises InvalidVertexError, also for a pass."""
     return int(to_stone(vertex, width=game.width, height=game.height))
-
-
-def _points_of(point: int) -> list[int]:
-    """Return the point, unless it is none on the board."""
-    return [] if point in (NULL_POINT, PASS) else [point]
 
 
 def _center(game: "Game", point: int) -> tuple[int, int]:

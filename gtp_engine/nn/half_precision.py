@@ -53,7 +53,9 @@ class _HalfGraph:
 
     def converted(self, node: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
         """Return the nodes that replace a node; their names and those of its outputs stay."""
-        is_half = node.op_type not in _EXACT and any(self._is_half(name) for name in node.input)
+        is_half = node.op_type not in _EXACT and any(
+            name == _PLANES or self._kinds.get(name) == "half" for name in node.input
+        )
         kind = "half" if is_half else "float"
         casts: list[onnx.NodeProto] = []
         for i, name in enumerate(node.input):
@@ -70,9 +72,6 @@ class _HalfGraph:
             node.output[0] = f"{name}_half"
             return [*casts, node, helper.make_node("Cast", [node.output[0]], [name], to=TensorProto.FLOAT)]
         return [*casts, node]
-
-    def _is_half(self, name: str) -> bool:
-        return self._kinds.get(name) == "half" or name == _PLANES
 
     def _as(self, kind: str, name: str, casts: list[onnx.NodeProto]) -> str:
         """Return the name of a tensor in another kind; what makes it is added to `casts` or to the constants."""

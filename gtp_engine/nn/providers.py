@@ -262,7 +262,11 @@ def choose_runtimes(
     installed = [PROVIDERS[name] for name in AUTO_ORDER if name in available]
     if not installed:
         raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
-    able = [entry for entry in installed if _may_calculate_in(precision, entry)]
+    able = [
+        entry
+        for entry in installed
+        if {"bfloat16": entry.name == OPENVINO, "float16": entry.has_half}.get(precision, True)
+    ]
     if not able:
         needs, advice = ("OpenVINO", PROVIDERS[OPENVINO].advice) if precision == "bfloat16" else ("a graphics card", "")
         raise ModelError(problem(f"precision {precision} without {needs}", expected="auto or float32", advice=advice))
@@ -401,11 +405,6 @@ class _RuntimeRequest:
             raise ModelError(
                 problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
             )
-
-
-def _may_calculate_in(precision: str, provider: Provider) -> bool:
-    """Return whether a provider may support a precision that was requested."""
-    return {"bfloat16": provider.name == OPENVINO, "float16": provider.has_half}.get(precision, True)
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:

@@ -464,7 +464,7 @@ def rank_players(
             ranks = {BLACK: record.black_rank, WHITE: record.white_rank}
             for color, each in players.items():
                 met[each] = met.get(each, False) or any(_PROGRAM.search(text or "") for text in (each, ranks[color]))
-                if player is None or _is_named(each, player):
+                if player is None or each.strip().casefold() == player.strip().casefold():
                     moves.setdefault(each, []).append(meter.measure(game, color, most=most))
             report.notes += [f"{name}: {note}." for note in played.notes[len(record.notes) :]]
         except TengenError as error:
@@ -498,8 +498,3 @@ def _players(record: SgfRecord, file: str) -> dict[int, str]:
     of_file = f" of {file}" if file else ""
     names = {BLACK: (record.black_name, "Black"), WHITE: (record.white_name, "White")}
     return {color: (name or "").strip() or f"{side}{of_file}" for color, (name, side) in names.items()}
-
-
-def _is_named(name: str, wanted: str) -> bool:
-    """Return whether these are the same name; case and spaces around do not matter."""
-    return name.strip().casefold() == wanted.strip().casefold()

@@ -44,8 +44,26 @@ class Outlook:
     utility: float = 0.0
 
 
+class _Seen:
+    """What has results that either colour can be shown; of a search they are the means of all visits."""
+
+    value_black: float
+    utility_black: float
+    score_black: float
+    lead_black: float
+
+    def seen_by(self, color: int | str) -> Outlook:
+        """Return the results as `color` sees them."""
+        return Outlook(
+            winrate=winrate_of(self.value_black, color),
+            lead=for_color(self.lead_black, color),
+            score=for_color(self.score_black, color),
+            utility=for_color(self.utility_black, color),
+        )
+
+
 @dataclass(frozen=True)
-class MoveReport:
+class MoveReport(_Seen):
     """One move at the root; `pv` is the expected continuation, the move itself first.
 
     `value_black` is the mean of the playouts through the move.  `expected_black` also includes prior knowledge and, in
@@ -102,17 +120,13 @@ class MoveReport:
         surplus = chain((self.surplus_visits, *self.pv_surplus_visits), repeat(0))
         return tuple(visits + more for visits, more in zip(self.pv_visits, surplus, strict=False))
 
-    def seen_by(self, color: int | str) -> Outlook:
-        """Return the results as `color` sees them."""
-        return _outlook(self, color)
-
     def bounds_seen_by(self, color: int | str, mover: int) -> tuple[float, float]:
         """Return `lcb` and `utility_lcb` as `color` sees them; they are upper bounds for the opponent of `mover`."""
         return (self.lcb, self.utility_lcb) if to_color(color) == mover else (1.0 - self.lcb, -self.utility_lcb)
 
 
 @dataclass(frozen=True)
-class PositionResults:
+class PositionResults(_Seen):
     """Results of a position that was searched, as analyses report them; fields as in `SearchReport`."""
 
     value_black: float
@@ -120,10 +134,6 @@ class PositionResults:
     score_black: float
     score_stdev: float
     lead_black: float
-
-    def seen_by(self, color: int | str) -> Outlook:
-        """Return the results as `color` sees them."""
-        return _outlook(self, color)
 
 
 @dataclass(frozen=True)
@@ -156,7 +166,7 @@ class RawEvaluation:
 
 
 @dataclass(frozen=True)
-class SearchReport:
+class SearchReport(_Seen):
     """The state of a search.
 
     `visits` are those of the root, the reused tree's included; `playouts` those of this search; `seconds` its duration.
@@ -200,15 +210,9 @@ class SearchReport:
         return f"<SearchReport {found.winrate:.1%} for the side to play, {counted(self.visits, 'visit')}, {seconds}>"
 
     @property
-    def position_results(self) -> PositionResults:
+    def position_results(self) -> "PositionResults | SearchReport":
         """The results of the position for an analysis: in retrospect if possible, else the means of all visits."""
-        return self.retrospect or PositionResults(
-            value_black=self.value_black,
-            utility_black=self.utility_black,
-            score_black=self.score_black,
-            score_stdev=self.score_stdev,
-            lead_black=self.lead_black,
-        )
+        return self.retrospect or self
 
     @property
     def has_score(self) -> bool:
@@ -232,10 +236,6 @@ class SearchReport:
         value = self.value_black if best is None or best.visits < FEW_VISITS else best.value_black
         return winrate_of(value, self.to_play)
 
-    def seen_by(self, color: int | str) -> Outlook:
-        """Return the means of all visits as `color` sees them."""
-        return _outlook(self, color)
-
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
     """Return the best move of a report, also where the first was drawn at random; None without moves."""
@@ -250,15 +250,6 @@ def for_color(value_black: _Results, color: int | str) -> _Results:
 def winrate_of(value_black: float, color: int | str) -> float:
     """Return the winrate of `color` in [0, 1] for Black's result in [−1, 1]."""
     return min(1.0, max(0.0, (1.0 + for_color(value_black, color)) / 2.0))
-
-
-def _outlook(found: MoveReport | PositionResults | SearchReport, color: int | str) -> Outlook:
-    return Outlook(
-        winrate=winrate_of(found.value_black, color),
-        lead=for_color(found.lead_black, color),
-        score=for_color(found.score_black, color),
-        utility=for_color(found.utility_black, color),
-    )
 
 
 def completed(report: SearchReport, game: Game) -> SearchReport:

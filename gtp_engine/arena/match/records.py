@@ -151,10 +151,6 @@ class MatchFolder:
         """Return the path of a game's SGF record."""
         return self.path / "games" / f"{game:04d}.sgf"
 
-    def log_path(self, name: str) -> Path:
-        """Return the path of an engine process's log."""
-        return self.path / "logs" / f"{name}.log"
-
     def check_engine(self, side: MatchSide, description: dict[str, str]) -> None:
         """Record an engine's name and version; raises MatchError if another engine played earlier games."""
         with self._lock:

@@ -248,7 +248,7 @@ class _Match:
         """Return what plays the games of a thread."""
 
         def log(side: MatchSide) -> Path:
-            return self._folder.log_path(f"{side}-{index}")
+            return self._folder.path / "logs" / f"{side}-{index}.log"
 
         if self._pool is not None:
             return _PooledPlayer(self._pool, self._settings, log, self._folder.check_engine)

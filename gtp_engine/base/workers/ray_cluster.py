@@ -178,8 +178,9 @@ class RayHost:
     def start(self, number: int, life: int, tell: TellMessage) -> "_ActorStation":
         """Ask Ray for an actor, which it starts when there is room for it."""
         name = f"{self._job.title} {number}" + (f", life {life + 1}" if life else "")
+        unique = f"{name} ({os.getpid()}-{time.monotonic_ns():x})"  # Ray has no two actors of one name
         actor = self._ray.remote(
-            num_cpus=self._job.threads, memory=self._bytes, scheduling_strategy="SPREAD", name=_unique(name)
+            num_cpus=self._job.threads, memory=self._bytes, scheduling_strategy="SPREAD", name=unique
         )(RayWorker).remote(name, self._job.title if self._job.calls_kernels else None)
         offer = WorkerOffer([self._makers[number % len(self._makers)]], self._versions, self._sent)
         return _ActorStation(self._ray, actor, [actor.placed.remote(), actor.begin.remote(offer, number, life)], tell)
@@ -196,11 +197,6 @@ class RayHost:
         """End all workers."""
         for station in stations:
             station.end()
-
-
-def _unique(name: str) -> str:
-    """Return a name for Ray, which has no two actors of one name."""
-    return f"{name} ({os.getpid()}-{time.monotonic_ns():x})"
 
 
 class _ActorStation:

@@ -476,7 +476,8 @@ class BookPlay:
     """
 
     def __init__(self, path: str, log: Callable[[str], None]) -> None:
-        self._book: Final = _loaded(expanded(path))
+        file = expanded(path)
+        self._book: Final = _book_at(file, file.stat().st_mtime if file.exists() else 0.0)
         self._log: Final = log
         self._told: Final[set[str]] = set()
 
@@ -501,11 +502,6 @@ class BookPlay:
 def _book_at(path: Path, changed: float) -> Book:
     """Return the book of a file that was changed last at this time; several engines share it."""
     return Book.load(path)
-
-
-def _loaded(path: Path) -> Book:
-    """Return the book of a file; raises ConfigError."""
-    return _book_at(path, path.stat().st_mtime if path.exists() else 0.0)
 
 
 def _report(game: Game, replies: Sequence[BookReply]) -> SearchReport:

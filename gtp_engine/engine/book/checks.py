@@ -140,11 +140,6 @@ class Deeper:
         """Points for Black by which the new search differs."""
         return self.score - self.node.found.value
 
-    @property
-    def is_within(self) -> bool:
-        """Whether the new score is within the error bars."""
-        return self.node.found.lower <= self.score <= self.node.found.upper
-
 
 def search_deeper(book: Book, search: BookSearch, count: int, seed: int) -> list[Deeper]:
     """Return new searches of up to `count` random positions that are not over."""
@@ -166,7 +161,7 @@ def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
     if not found:
         return "no position was searched again"
     sizes = sorted(abs(each.difference) for each in found)
-    within = sum(each.is_within for each in found) / len(found)
+    within = sum(each.node.found.lower <= each.score <= each.node.found.upper for each in found) / len(found)
     same = sum(each.is_same_move for each in found) / len(found)
     return (
         f"{counted(len(found), 'position')} searched again with {counted(visits, 'visit')}: scores differ by "

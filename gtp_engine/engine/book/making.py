@@ -22,7 +22,7 @@ from math import inf, log
 from typing import Final
 
 from gtp_engine.config import Config
-from gtp_engine.engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, Interval, mirrored, place
+from gtp_engine.engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, mirrored, place
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
@@ -247,7 +247,8 @@ def expansions(book: Book, count: int) -> list[Expansion]:
 
 def _prices(book: Book, node: BookNode) -> list[float]:
     """Return what each move of a position costs."""
-    bounds = [_upper(book.interval(node, move), node.sign) for move in node.moves]
+    found = [book.interval(node, move) for move in node.moves]
+    bounds = [each.upper if node.sign > 0.0 else -each.lower for each in found]
     best = max(bounds, default=0.0)
     options = book.options(node)
     fixed = COST + (COST_AFTER_PASS if options and options[0][0].vertex == "pass" else 0.0)
@@ -255,8 +256,3 @@ def _prices(book: Book, node: BookNode) -> list[float]:
         fixed + COST_PER_POINT * min(MOST_POINTS, best - bound) - COST_PER_NAT * log(max(LEAST_PRIOR, move.prior))
         for move, bound in zip(node.moves, bounds, strict=True)
     ]
-
-
-def _upper(found: Interval, sign: float) -> float:
-    """Return the bound that is best for the side to play, from its view."""
-    return found.upper if sign > 0.0 else -found.lower

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from gtp_engine.base.errors import TengenError, shown
 from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
-from gtp_engine.config import Config, GtpConfig
+from gtp_engine.config import Config
 from gtp_engine.protocols.gtp.protocol import (
     Args,
     Command,
@@ -144,11 +144,6 @@ def all_commands() -> list[CommandSpec]:
     return [spec for _, spec in sorted(COMMANDS.items())]
 
 
-def enabled_commands(config: GtpConfig) -> dict[str, CommandSpec]:
-    """Return the commands that exist under `config` by name, in alphabetical order."""
-    return {spec.name: spec for spec in all_commands() if spec.option is None or getattr(config, spec.option)}
-
-
 def _argument_range(usage: str) -> tuple[int, int | None]:
     """Return the least and the greatest number of arguments (None: no limit) that `usage` allows."""
     required = len(_OPTIONAL.sub("", usage).split())
@@ -187,7 +182,9 @@ class GtpServer:
     ) -> None:
         self._longest: Final = longest
         self.config = config
-        self.commands = enabled_commands(config.gtp)
+        self.commands = {
+            spec.name: spec for spec in all_commands() if spec.option is None or getattr(config.gtp, spec.option)
+        }
         self.log = log
         self.finished = False
         self.explanation: Callable[[], str] = str

@@ -78,17 +78,14 @@ class Mirroring(NamedTuple):
     """Whether it has mirrored all of the player's stones around the centre."""
 
 
-def centre_of(width: int, height: int) -> int:
-    """Return the point in the middle of the board, NULL_POINT where there is none."""
-    return xy_to_point(width // 2, height // 2, width=width) if width % 2 == height % 2 == 1 else NULL_POINT
-
-
 def mirroring_in(game: Game, color: int) -> Mirroring | None:
     """Return what is known if the opponent of `color`, who is to play, mirrors; None if it does not."""
     reflection = half_turn(game.width, game.height)
     if not _mirrors(game, color, reflection):
         return None
-    enemy, centre = opponent(color), centre_of(game.width, game.height)
+    enemy, centre, width, height = opponent(color), NULL_POINT, game.width, game.height
+    if width % 2 == height % 2 == 1:
+        centre = xy_to_point(width // 2, height // 2, width=width)
     return Mirroring(
         color=enemy,
         reflection=reflection,

@@ -251,7 +251,8 @@ def ending_points(game: Game, color: int, ownership_black: NDArray[np.float32], 
         if owned[point] < 0.0:
             useful = is_area and count_captures(game.board, point, color) > 0
         else:
-            useful = _touches(game, point, opponent(color)) or _connects(game, point, color, alive)
+            around = [game.board.color[neighbor] for neighbor in neighbors(point, width=game.width)]
+            useful = opponent(color) in around or _connects(game, point, color, alive)
         if not useful:
             bonus[point] = -points * share
     return bonus
@@ -268,11 +269,6 @@ def useless_points(game: Game, color: int) -> set[int]:
     alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
     colors = game.board.color
     return {p for p in board_points(game.width, game.height) if colors[p] == EMPTY and alive[p] != EMPTY}
-
-
-def _touches(game: Game, point: int, color: int) -> bool:
-    """Return whether a stone of `color` is next to a point."""
-    return any(game.board.color[neighbor] == color for neighbor in neighbors(point, width=game.width))
 
 
 def _connects(game: Game, point: int, color: int, alive: NDArray[np.int32]) -> bool:

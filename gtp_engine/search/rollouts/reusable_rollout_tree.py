@@ -136,11 +136,6 @@ class RolloutBuffers:
             path_keys=np.zeros(MAX_DEPTH, dtype=np.uint64),
         )
 
-    def clear_sums(self) -> None:
-        """Set the sums over rollouts to 0."""
-        for sums in (self.owners, self.beside_area, self.rollouts):
-            sums[:] = 0
-
 
 class ReusableRolloutTree:
     """A tree for boards of one size whose root follows a game; empty until `move_root`."""
@@ -162,4 +157,5 @@ class ReusableRolloutTree:
         elif node != ROOT:
             self.store.reroot(node)
         self._position = position
-        self.buffers.clear_sums()
+        for sums in (self.buffers.owners, self.buffers.beside_area, self.buffers.rollouts):
+            sums[:] = 0

@@ -139,7 +139,9 @@ class RolloutRun:
             count = self._next_count()
             self._play_batch(count)
             self._playouts += count
-            if self._limits.is_cancelled or self._has_all_visits() or self._has_no_choice():
+            if self._limits.is_cancelled or self._has_all_visits():
+                break
+            if self._request.restrictions and number_of_choices(self._tree.store, self._position) == 0:
                 break
             if self._pace.watcher_stops(self._progress):
                 break
@@ -185,10 +187,6 @@ class RolloutRun:
     def _has_all_visits(self) -> bool:
         """Return whether the root has the visits that the limits allow."""
         return self._most_visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._most_visits)
-
-    def _has_no_choice(self) -> bool:
-        """Return whether the limits leave out every move."""
-        return bool(self._request.restrictions) and number_of_choices(self._tree.store, self._position) == 0
 
     def _progress(self, seconds: float) -> Progress:
         return rollout_progress(self._tree.store, self._position, self._playouts, seconds)

@@ -113,7 +113,10 @@ def read_linear_policy(path: Path) -> LinearPolicy:
         with open_regular(path) as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json_of(str(arrays["meta"]))
-        _check_meta(path, meta)
+        for name, expected in (("kind", KIND), ("format", FORMAT), ("features", FEATURES)):
+            if meta[name] != expected:
+                given = f"rollout policy {shown(path.name)} has {name} {shown(meta[name])}"
+                raise ModelError(problem(given, expected=str(expected), advice=_ADVICE))
         return _policy_of(arrays, meta)
     except OSError as error:
         raise ModelError(problem(f"rollout policy {shown_path(path)} cannot be read ({error.strerror})")) from error
@@ -121,14 +124,6 @@ def read_linear_policy(path: Path) -> LinearPolicy:
         if isinstance(error, ModelError):
             raise
         raise ModelError(problem(f"{shown(path.name)} is damaged or no rollout policy", advice=_ADVICE)) from error
-
-
-def _check_meta(path: Path, meta: dict[str, Any]) -> None:
-    """Raise ModelError if a file has another kind, format or feature set."""
-    for name, expected in (("kind", KIND), ("format", FORMAT), ("features", FEATURES)):
-        if meta[name] != expected:
-            given = f"rollout policy {shown(path.name)} has {name} {shown(meta[name])}"
-            raise ModelError(problem(given, expected=str(expected), advice=_ADVICE))
 
 
 def _policy_of(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> LinearPolicy:

@@ -84,7 +84,8 @@ class ParallelGradients(Generic[Module, Positions]):
         self._machine = machine
         self._figures = figures
         self._parameters = trained(module)
-        self._copies = [_sharing_copy(module) for _ in range(threads)] if threads > 1 else [module]
+        shared = {id(parameter): parameter for parameter in module.parameters()}  # each copy has its own statistics
+        self._copies = [deepcopy(module, {**shared}) for _ in range(threads)] if threads > 1 else [module]
         self._counts = any(norm.counts for norm in norms_of(module))
         self._threads = ParallelThreads(machine, threads)
 
@@ -132,11 +133,6 @@ class ParallelGradients(Generic[Module, Positions]):
 def trained(module: nn.Module) -> list[nn.Parameter]:
     """Return the parameters of a module that are not frozen."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
-
-
-def _sharing_copy(module: Module) -> Module:
-    """Return a copy of `module` that has the very same weights, and its own statistics."""
-    return deepcopy(module, {id(parameter): parameter for parameter in module.parameters()})
 
 
 def _weighted_sum(tensors: list[Tensor], weights: list[float]) -> Tensor:

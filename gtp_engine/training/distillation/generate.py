@@ -178,6 +178,11 @@ class Goal(NamedTuple):
     positions: int | None = None
     seconds: float | None = None
 
+    def is_reached(self, positions: int, seconds: float) -> bool:
+        """Return whether so many positions, or seconds, are enough."""
+        enough = self.positions is not None and positions >= self.positions
+        return enough or (self.seconds is not None and seconds >= self.seconds)
+
 
 @dataclass
 class Tally:
@@ -253,7 +258,7 @@ def fill(
     """
     tally, waiting = Tally(), iter(blocks)
     try:
-        while not _is_reached(goal, folder, tally):
+        while not goal.is_reached(folder.positions, tally.seconds):
             tally.stopped = is_stopped()
             if tally.stopped:
                 break
@@ -262,7 +267,10 @@ def fill(
             except StopIteration:
                 break
             if block is not None:
-                _take(folder, block, tally)
+                tally.began = tally.began or time.monotonic()
+                tally.labelled[block.board] += block.samples.count
+                tally.worker_seconds[block.board] += block.seconds
+                tally.kept += folder.add(block)
                 if progress is not None:
                     progress(folder, tally)
     finally:
@@ -355,16 +363,3 @@ def _blocks(
     else:
         with blocks_of_workers(makers, games, settings.workers or 1, log) as blocks:
             yield blocks
-
-
-def _take(folder: DataFolder, block: LabelledBlock, tally: Tally) -> None:
-    if tally.began is None:
-        tally.began = time.monotonic()
-    tally.labelled[block.board] += block.samples.count
-    tally.worker_seconds[block.board] += block.seconds
-    tally.kept += folder.add(block)
-
-
-def _is_reached(goal: Goal, folder: DataFolder, tally: Tally) -> bool:
-    enough = goal.positions is not None and folder.positions >= goal.positions
-    return enough or (goal.seconds is not None and tally.seconds >= goal.seconds)

@@ -488,14 +488,6 @@ def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
     return found
 
 
-def handicap_pairings(skills: Mapping[str, float], games: int) -> dict[tuple[str, str], list[SkillPairing]]:
-    """Return the games of each of HANDICAP_PAIRS, the weaker rank with Black and `HANDICAP_STONES` stones."""
-    return {
-        (weaker, level): [SkillPairing(skills[weaker], skills[level], opening) for opening in range(games)]
-        for weaker, level in HANDICAP_PAIRS
-    }
-
-
 def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[Check]:
     """Return the results of the handicap games, White's points, where there are any."""
     found = []
@@ -541,7 +533,8 @@ def checked_board(
     levels = CHECKED_LEVELS
     measurement.play(pairings_of([skills[level] for level in levels], games))
     if measurement.size >= LARGE_SIZE:
-        for pairings in handicap_pairings(skills, handicap_games).values():
+        for weaker, level in HANDICAP_PAIRS:  # the weaker rank has Black
+            pairings = [SkillPairing(skills[weaker], skills[level], opening) for opening in range(handicap_games)]
             measurement.play(pairings, handicap=HANDICAP_STONES)
     played = measurement.games()
     curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, levels)

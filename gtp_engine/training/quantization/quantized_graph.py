@@ -304,10 +304,6 @@ class _Writer:
         self._graph.initializer.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
-    def add_before(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node before the one that computes `result`, and return the new node's result."""
-        return self._add(self._before.setdefault(result, []), operator, inputs, attributes)
-
     def add_after(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
         """Add a node after the one that computes `result`, and return the new node's result."""
         return self._add(self._after.setdefault(result, []), operator, inputs, attributes)
@@ -325,7 +321,8 @@ class _Writer:
         values = self.constant(_as_in_graph(weights.values, product))
         grid = self.constant(weights.steps), self.constant(np.zeros(len(weights.steps), dtype=np.int8))
         axis = 0 if product.kind == CONVOLUTION else 1
-        return self.add_before(product.node, "DequantizeLinear", values, *grid, axis=axis)
+        nodes = self._before.setdefault(product.node, [])
+        return self._add(nodes, "DequantizeLinear", (values, *grid), {"axis": axis})
 
     def feed(self, product: Product, source: str, weights: str, bias: FloatArray) -> None:
         """Replace the input and the weights of a product, and add `bias` to its result."""

@@ -136,9 +136,15 @@ def kata_benchmark(server: GtpServer, args: Args) -> str:
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
         raise GtpError(problem(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}"))
-    speed = server.engine.measure(visits, server.cancel)
+    from gtp_engine.engine.searches import measure_searches  # here: the handshake needs no engine
+
+    engine = server.engine
+    engine.clear_cache()
+    board = engine.game.width, engine.game.height
+    speed = measure_searches(engine.config, engine.evaluator, board, visits, server.cancel)
+    engine.clear_cache()
     seconds, batches = max(speed.seconds, 1e-6), max(speed.batches, 1)
-    threads = server.engine.config.network.network_threads or available_cores()
+    threads = engine.config.network.network_threads or available_cores()
     return (
         f"numSearchThreads = {threads:2d}: {speed.positions} / {speed.positions} positions, "
         f"visits/s = {speed.visits / seconds:.2f} nnEvals/s = {speed.evaluations / seconds:.2f} "

@@ -18,13 +18,11 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, counted, problem, shown_path
 from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.training.alphago.planes import planes_of
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer, transform_actions
@@ -235,7 +233,10 @@ def play_versus(
     for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
         if not count:
             continue
-        sides = SwitchedPlayer(players if color == BLACK else players[::-1], _by_color)
+        sides = SwitchedPlayer(
+            players if color == BLACK else players[::-1],
+            lambda positions, rows: (positions.to_play[:rows] - BLACK).astype(np.int64),
+        )
         batch = min(settings.parallel_games, count)
         running = PolicyGames(sides, *board, games=count, batch=batch, rng=rng, planner=lambda *_: plan)
         while running.playing:
@@ -243,11 +244,6 @@ def play_versus(
             for played in running.play():
                 collector.complete(played.game, learner=color)
     return collector
-
-
-def _by_color(positions: Positions, rows: int) -> NDArray[np.int64]:
-    """Return 0 for rows with Black to play and 1 for rows with White to play."""
-    return (positions.to_play[:rows] - BLACK).astype(np.int64)
 
 
 def run_reinforcement(
