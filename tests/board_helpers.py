@@ -125,9 +125,13 @@ def stones_of(position: reference.Position) -> list[Move]:
 
 def game_from(diagram: str, rules: Rules | None = None, first_player: int = BLACK) -> Game:
     """Return a game that starts with the stones of a diagram set up."""
-    position = reference.parse(diagram)
-    game = Game(position.width, position.height, rules or Rules())
-    game.set_up(stones_of(position), first_player)
+    return Game.from_diagram(diagram, to_play=first_player, rules=rules or Rules())
+
+
+def play_moves(game: Game, moves: str | Iterable[Move | int | str], *, tolerant: bool = False) -> Game:
+    """Play moves, in a text vertices with blanks between them, and return the game."""
+    for move in moves.split() if isinstance(moves, str) else moves:
+        game.play(move, tolerant=tolerant)
     return game
 
 

@@ -10,10 +10,9 @@ from typing import Final
 
 import click
 
+from gtp_engine import Config, Engine
 from gtp_engine.cli import cli
-from gtp_engine.config import Config
 from gtp_engine.config.option import Option
-from gtp_engine.engine import Engine
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.protocols.gtp.server import SECTIONS, GtpServer, all_commands
 

@@ -2,9 +2,8 @@
 
 from board_helpers import parse_diagram
 
-from gtp_engine.engine import Engine
+from gtp_engine import Engine, Move, parse_vertex
 from gtp_engine.go.constants import BLACK
-from gtp_engine.go.coords import Move, parse_vertex
 
 FINISHED = """
     . X . X O . O

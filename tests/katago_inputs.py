@@ -6,11 +6,10 @@ import numpy as np
 from board_helpers import fingerprint
 from numpy.typing import NDArray
 
+from gtp_engine import Game, parse_vertex
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, view_board
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder
 from gtp_engine.nn.encoders import Inputs as NetworkInputs
 

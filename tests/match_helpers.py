@@ -4,9 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gtp_engine.arena.match.records import GameRecord, MatchFolder
-from gtp_engine.arena.match.runner import run_match
-from gtp_engine.arena.match.settings import MatchSettings
+from gtp_engine import MatchFolder, MatchSettings, run_match
+from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.base.worker_process import join_command
 
 ENGINE = Path(__file__).parent / "scripted_engine.py"

@@ -10,15 +10,12 @@ from board_helpers import parse_diagram, score_area
 from fake_evaluators import EvaluatorBase
 from puct_reference import Node
 
-from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Evaluator, Request
+from gtp_engine import Config, Evaluator, Game, Move, Rules
+from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Conditions, Evaluation, Positions, conditions_of_row, new_positions
 from gtp_engine.go.board import Board, is_legal, view_storage
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
-from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, Searcher, SearchRequest
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch

@@ -13,9 +13,7 @@ from typing import Final
 from fake_evaluators import FakeEvaluator
 from puct_support import Searching
 
-from gtp_engine.config import Config
-from gtp_engine.go.coords import format_vertex
-from gtp_engine.go.game import Game
+from gtp_engine import Config, Game, format_vertex
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.report import MoveReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch

@@ -6,10 +6,9 @@ from typing import Final
 from board_helpers import stones_of
 from reference import parse
 
+from gtp_engine import Game, Rules
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 
 TRIPLE_KO: Final = """
     . X O . . . . . .

@@ -8,18 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gtp_engine.base.errors import TimeSettingsError
-from gtp_engine.go.clock import (
-    KATA_KINDS,
-    KGS_KINDS,
-    MAX_SECONDS,
-    Clock,
-    TimeKind,
-    TimeLeft,
-    TimeSettings,
-    full_time,
-    time_after_move,
-)
+from gtp_engine import TimeLeft, TimeSettings, TimeSettingsError
+from gtp_engine.go.clock import KATA_KINDS, KGS_KINDS, MAX_SECONDS, Clock, TimeKind, full_time, time_after_move
 
 NONE = TimeSettings.none()
 ABSOLUTE = TimeSettings.absolute(600)

@@ -14,10 +14,9 @@ from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
 
 import gtp_engine
-from gtp_engine import __version__
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Config, ModelError, __version__
 from gtp_engine.cli import cli
-from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.config import NetworkConfig
 from gtp_engine.nn.evaluators import with_imported_model
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import user_folder

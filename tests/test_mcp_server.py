@@ -17,17 +17,14 @@ import reference
 from board_helpers import random_position
 from knowing_evaluator import KnowingEvaluator
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine import Config, Engine, GameTree, Rules
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import xy_to_point
-from gtp_engine.go.rules import Rules
 from gtp_engine.people.mcp_server import TOOLS, GoTools, Position, server
 from gtp_engine.people.review import Effort, review_game
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf.game_tree import GameTree
 
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is missing")
 """It takes seconds to import, which workers without one of these tests need not do."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from board_helpers import play_moves
 from busy_machine import bound
 from documents import ROOT
 from fake_evaluators import FakeEvaluator
@@ -103,9 +104,7 @@ def test_what_is_no_guess_is_refused_with_a_sentence(guess: Guess, message: str)
 
 
 def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
-    game = Game(5, 4, komi=0.5)
-    for move in ("C3", "B2", "pass"):
-        game.play(move)
+    game = play_moves(Game(5, 4, komi=0.5), "C3 B2 pass")
     seen_here = []
 
     def think(seen: Seen) -> Guess:

@@ -8,11 +8,10 @@ import click
 import pytest
 from documents import cli_commands
 
+from gtp_engine import Config, TengenError
 from gtp_engine.arena.tournament.tournament_file import read_description
-from gtp_engine.base.errors import TengenError
 from gtp_engine.base.files import complete_lines, read_regular, replacing, sha256_of
 from gtp_engine.cli.options import ConfigOption, UserPath
-from gtp_engine.config import Config
 from gtp_engine.config.katago import read_katago_config
 from gtp_engine.config.option import FILE_UNITS
 from gtp_engine.engine.book.book import Book

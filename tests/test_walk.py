@@ -11,9 +11,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import gtp_engine
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
-from gtp_engine.nn.loading import load_evaluator
+from gtp_engine import Config, Engine, load_evaluator
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 

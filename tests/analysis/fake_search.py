@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gtp_engine.config import Config
+from gtp_engine import Config, Game, parse_vertex
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 

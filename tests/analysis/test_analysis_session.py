@@ -12,10 +12,8 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine.base.errors import ConfigError, ModelError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError, ModelError, format_vertex
 from gtp_engine.go.constants import BLACK
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.protocols.analysis import server, worker
 from gtp_engine.protocols.analysis.schedule import SLICE, Schedule
 from gtp_engine.protocols.analysis.server import MOST_UNREAD, Output
@@ -71,23 +69,18 @@ class TestAnswers:
         assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
         assert (request.limits.visits, request.wide_root_noise, request.move_ownership) == (5, 0.5, True)
 
-    @pytest.mark.parametrize(("settings", "expected"), [({}, True), ({"ignorePreRootHistory": False}, False)])
-    def test_the_moves_before_the_position_are_ignored_unless_a_query_says_otherwise(
-        self, settings: dict[str, bool], expected: bool
+    @pytest.mark.parametrize(
+        ("settings", "ignores_history", "anti_mirror"),
+        [({}, True, False), ({"ignorePreRootHistory": False}, False, False), ({"antiMirror": True}, True, True)],
+    )
+    def test_history_is_ignored_and_mirroring_not_expected_unless_a_query_says_otherwise(
+        self, settings: dict[str, bool], ignores_history: bool, anti_mirror: bool
     ) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query(overrideSettings=settings))
         ((_, limits),) = backend.opened[0].seen
-        assert limits.ignores_history == expected
-
-    @pytest.mark.parametrize("mirrors", [True, False])
-    def test_mirroring_is_expected_where_a_query_says_so(self, mirrors: bool) -> None:
-        backend = FakeBackend()
-        with SessionClient(backend) as client:
-            client.ask(query(overrideSettings={"antiMirror": mirrors}))
-        ((_, limits),) = backend.opened[0].seen
-        assert limits.anti_mirror == mirrors
+        assert (limits.ignores_history, limits.anti_mirror) == (ignores_history, anti_mirror)
 
     def test_reports_during_the_search(self) -> None:
         with SessionClient(FakeBackend(0.002)) as client:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError, Rules
 from gtp_engine.config.human import parse_profile
 from gtp_engine.config.katago import (
     ANALYSIS_OPTIONS,
@@ -17,7 +16,6 @@ from gtp_engine.config.katago import (
     with_katago_settings,
     with_start_settings,
 )
-from gtp_engine.go.rules import Rules
 
 HUMAN_5K = Path(__file__).parent.parent / "data" / "katago" / "human5k.cfg"
 

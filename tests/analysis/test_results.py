@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from analysis.client import query
 from analysis.fake_search import report_of
+from board_helpers import play_moves
 
-from gtp_engine.config import Config
+from gtp_engine import Config, Game, parse_vertex
 from gtp_engine.go.constants import WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.protocols.analysis.query import Query, parse_query
 from gtp_engine.protocols.analysis.results import missing_fields, position_hashes, response
 from gtp_engine.search.report import PositionResults, SearchReport, completed
@@ -94,9 +93,7 @@ class TestHashes:
 
     @staticmethod
     def hashes(*moves: str, width: int = 9, height: int = 9) -> tuple[str, str]:
-        game = Game(width, height)
-        for vertex in moves:
-            game.play(vertex)
+        game = play_moves(Game(width, height), moves)
         return position_hashes(game, game.to_play)
 
     def test_mirrored_positions_share_one_of_them(self) -> None:

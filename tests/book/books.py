@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.engine.book.book import Book, BookHeader, place
@@ -17,9 +18,7 @@ KOMI = HEADER.komi
 
 def node(line: str, moves: list[list[Any]], *, score: float = 0.0, error: float = 1.0, visits: int = 100) -> str:
     """Return the line of a book for the position after a line, which must lie as in the position's key."""
-    game = HEADER.game()
-    for vertex in line.split():
-        game.play(vertex)
+    game = play_moves(HEADER.game(), line)
     assert place(game).symmetry == 0, f"{line}: the board lies otherwise in the key"
     data = {"key": place(game).key, "line": line, "visits": visits, "score": score, "error": error, "moves": moves}
     return json.dumps(data)

@@ -7,11 +7,8 @@ import pytest
 from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError, Engine, Game
 from gtp_engine.engine.book.book import Book, BookPlay
-from gtp_engine.engine.engine import Engine
-from gtp_engine.go.game import Game
 
 
 @pytest.fixture

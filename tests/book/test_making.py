@@ -6,12 +6,13 @@ from math import log
 from pathlib import Path
 
 import pytest
+from board_helpers import play_moves
 from book.books import HEADER, link, node, searched_book, small_book, write
 from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.cli import cli
-from gtp_engine.engine.book.book import Book, BookHeader
+from gtp_engine.engine.book.book import Book
 from gtp_engine.engine.book.checks import check
 from gtp_engine.engine.book.making import BookMaker, BookSearch, costs, expansions, fair_komi, finished, line_ends
 from gtp_engine.go.rules import Rules
@@ -66,9 +67,7 @@ def test_a_book_goes_on_after_a_kill_at_any_byte(tmp_path: Path, cut: int) -> No
 
 def test_finished_games_are_counted() -> None:
     """After two passes the board with a black stone is Black's: 25 points, without an error."""
-    game = HEADER.game()
-    for vertex in ("C3", "pass", "pass"):
-        game.play(vertex)
+    game = play_moves(HEADER.game(), "C3 pass pass")
     node = finished(game)
     assert (node.line, node.visits, node.score, node.error, node.moves) == (("C3", "pass", "pass"), 0, 25.0, 0.0, [])
 
@@ -82,12 +81,6 @@ def test_a_second_pass_ends_a_line(tmp_path: Path) -> None:
         maker.run(10, at_once=2, is_stopped=lambda: False, progress=lambda book: None)
         assert len(book) == (3 if ends else 2)
         assert check(book) == []
-
-
-@pytest.mark.parametrize(("rules", "ends"), [("tromp-taylor", True), ("chinese", True), ("japanese", False)])
-def test_only_stones_that_need_no_agreement_are_counted(rules: str, ends: bool) -> None:
-    exact = BookHeader(7, 7, Rules.parse(rules), 9.0).counts_exactly
-    assert exact == (ends and not Rules.parse(rules).friendly_pass_ok)
 
 
 def test_a_fair_komi_is_the_whole_number_that_searches_expect() -> None:

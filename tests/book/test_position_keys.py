@@ -1,11 +1,11 @@
 """Which positions are the same one in a book."""
 
 import pytest
+from board_helpers import play_moves
 
+from gtp_engine import Game, Move
 from gtp_engine.engine.book.book import mirrored, place, to_play_of
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
 
 SIZE = (5, 5)
 KO = "B3 C3 C4 D4 C2 D2 A1 E3 D3"
@@ -13,10 +13,7 @@ KO = "B3 C3 C4 D4 C2 D2 A1 E3 D3"
 
 
 def played(moves: str, rules: str = "tromp-taylor") -> Game:
-    game = Game(*SIZE, rules)
-    for vertex in moves.split():
-        game.play(vertex)
-    return game
+    return play_moves(Game(*SIZE, rules), moves)
 
 
 def image(game: Game, symmetry: int) -> Game:

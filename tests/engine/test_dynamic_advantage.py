@@ -3,17 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine import CancelToken, Config, Engine, Game, Rules
 from gtp_engine.engine.level_table import STRONG_MODEL
 from gtp_engine.engine.searches import DynamicAdvantage, largest_advantage
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import SearchReport
 
 NEW_ZEALAND = Rules.parse("new-zealand")
@@ -73,12 +70,10 @@ def test_the_advantage_follows_the_winrate_of_that_side() -> None:
 
 def test_it_begins_anew_in_another_game_or_when_moves_are_taken_back() -> None:
     game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
-    for vertex in ("C6", "F3"):
-        game.play(vertex)
+    play_moves(game, "C6 F3")
     advantage.record(game, report_of(-0.3))
     same = handicap_game(4, 0.5)  # as set up by a controller that sends all moves before each genmove
-    for vertex in ("C6", "F3", "R10", "C10"):
-        same.play(vertex)
+    play_moves(same, "C6 F3 R10 C10")
     assert advantage.black(same) == -2.0
     same.undo(3)
     assert advantage.black(same) == -2.125

@@ -11,12 +11,8 @@ from fake_evaluators import FakeEvaluator, fake_shipped
 from superko_games import game_with_superko
 
 from gtp_engine.base.errors import (
-    BoardNotEmptyError,
-    CannotUndoError,
     ConfigError,
-    HandicapError,
     IllegalMoveError,
-    InvalidSizeError,
     KomiError,
     SgfError,
 )
@@ -107,37 +103,6 @@ def test_a_komi_that_nothing_has_set_is_logged_once(values: dict[str, object], l
     assert [line for line in logged if "omi" in line] == lines * [
         "Komi is 7 on 9x9, where White wins with 7.5; --komi and GTP's komi set another."
     ]
-
-
-@pytest.mark.parametrize("size", [(1, 1), (26, 26), (9, 0), (-9, 9), (10**9, 10**9)])
-def test_impossible_sizes_change_nothing(engine: Engine, size: tuple[int, int]) -> None:
-    engine.play(point(engine, "E5"), BLACK)
-    with pytest.raises(InvalidSizeError):
-        engine.set_board_size(*size)
-    assert engine.game.width == 9
-    assert len(engine.game.moves) == 1
-
-
-@pytest.mark.parametrize("count", [2, 5, 9, 40, 80])
-def test_free_handicap_places_exactly_the_number_asked_for(engine: Engine, count: int) -> None:
-    placed = engine.free_handicap(count)
-    assert len(set(placed)) == len(placed) == count
-    assert engine.game.handicap == count
-    assert engine.game.to_play == WHITE
-    with pytest.raises(CannotUndoError):
-        engine.undo()
-
-
-def test_handicap_needs_an_empty_board_and_a_number_the_board_holds(engine: Engine) -> None:
-    for count in (-1, 0, 1, 81, 10**9):
-        with pytest.raises(HandicapError):
-            engine.free_handicap(count)
-    with pytest.raises(HandicapError):
-        engine.free_handicap([point(engine, "E5")])
-    assert not engine.game.setup_stones
-    engine.play(point(engine, "E5"), BLACK)
-    with pytest.raises(BoardNotEmptyError):
-        engine.fixed_handicap(2)
 
 
 # --- playing ---

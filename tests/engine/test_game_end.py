@@ -5,21 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 from puct_support import game_from
 
-from gtp_engine.base.errors import IllegalMoveError
-from gtp_engine.config import Config
-from gtp_engine.engine import SEKI, Engine
+from gtp_engine import Config, Engine, Game, IllegalMoveError, Move, Rules, parse_vertex
+from gtp_engine.engine import SEKI
 from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Confirm, Ending
 from gtp_engine.engine.final_score import status_map
 from gtp_engine.engine.game_end import Ownership, _misfit, estimate_status
 from gtp_engine.engine.searches import NETWORK_THRESHOLDS, ROLLOUT_THRESHOLDS, Thresholds
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
-from gtp_engine.go.coords import Move, board_points, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.go.coords import board_points
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 
@@ -321,9 +320,7 @@ def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
     moves: int, komi: float, doubtful_columns: int, is_over: bool
 ) -> None:
     """White threw stones into Black's living corner for ever in a game against GNU Go, under rules without superko."""
-    game = game_from(THREATENED, WHITE, "chinese", komi)
-    for vertex in CIRCLE[:moves]:
-        game.play(vertex)
+    game = play_moves(game_from(THREATENED, WHITE, "chinese", komi), CIRCLE[:moves])
     ownership = by_column(game, lambda column: -0.9 if column >= doubtful_columns else 0.0)
     report = report_of(game, {"J1": 50}, -0.98, ownership)
     assert chosen_by(game, report, ROLLOUT_THRESHOLDS) == ("pass" if is_over else "J1")

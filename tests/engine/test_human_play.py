@@ -10,19 +10,16 @@ import numpy as np
 import pytest
 from nn.katago_files import NetworkFile
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import CancelToken, Config, ConfigError, Engine, Move, load_evaluator, parse_vertex
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, parse_vertex, xy_to_point
+from gtp_engine.go.coords import xy_to_point
 from gtp_engine.nn.evaluators import networks_of
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.onnx_export import convert_bytes
 from gtp_engine.protocols.analysis.query import parse_query
 from gtp_engine.protocols.analysis.results import response
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
+from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 
 LOAD = "set network.human_model (--human-model FILE)"

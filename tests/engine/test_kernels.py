@@ -19,20 +19,16 @@ from numba.core.dispatcher import Dispatcher
 from puct_support import PassingEvaluator
 
 import gtp_engine
+from gtp_engine import CancelToken, Config, Engine, Evaluator, Move, load_evaluator
 from gtp_engine.compiled import jit as _jit
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine, kernels, rehearsal
+from gtp_engine.engine import kernels, rehearsal
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.engine.resources import Resources
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import Move
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.search.limits import CancelToken
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, write_linear_policy
 
 ON_UNIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")

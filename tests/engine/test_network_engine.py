@@ -64,21 +64,17 @@ def test_a_finished_game_ends_at_little_cost(rules: str) -> None:
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
-@pytest.mark.parametrize(("rules", "vertex"), [("chinese", "D4"), ("tromp-taylor", "D4"), ("japanese", "pass")])
-def test_neutral_points_are_filled_where_they_count(engine: Engine, rules: str, vertex: str, color: int) -> None:
-    engine.configure({"puct.fill_dame": False})
+@pytest.mark.parametrize(
+    ("rules", "fill_dame", "vertex"),
+    [("chinese", False, "D4"), ("tromp-taylor", False, "D4"), ("japanese", False, "pass"), ("japanese", True, "D4")],
+)
+def test_neutral_points_are_filled_where_they_count_or_are_to_be(
+    engine: Engine, rules: str, fill_dame: bool, vertex: str, color: int
+) -> None:
+    engine.configure({"puct.fill_dame": fill_dame, "search.visits": 60 if fill_dame else 24})
     engine.set_rules(Rules.parse(rules))
     set_up(engine, NEUTRAL, color)
     assert engine.genmove(color).point == point(engine, vertex)
-    assert engine.genmove(opponent(color)).point == PASS
-
-
-@pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])
-def test_neutral_points_are_filled_under_territory_rules_too(engine: Engine, color: int) -> None:
-    engine.configure({"search.visits": 60})
-    engine.set_rules(Rules.parse("japanese"))
-    set_up(engine, NEUTRAL, color)
-    assert engine.genmove(color).point == point(engine, "D4")
     assert engine.genmove(opponent(color)).point == PASS
 
 
@@ -103,12 +99,6 @@ def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
         engine.play(PASS, WHITE)
     assert PASS not in moves
     assert engine.game.color_at(point(engine, "A7")) != WHITE
-
-
-def test_no_pass_on_an_empty_board(engine: Engine) -> None:
-    for komi in (-60.0, 60.0):
-        engine.set_komi(komi)
-        assert engine.genmove(BLACK, play=False).point != PASS
 
 
 class PassingEvaluator(UniformEvaluator):
@@ -358,20 +348,6 @@ def threads_without_search() -> int:
     return sum(thread.name != "background search" for thread in threading.enumerate())
 
 
-def test_a_blocking_analysis_returns_what_it_found() -> None:
-    with make(FakeEvaluator()) as engine:
-        reports: list[SearchReport] = []
-        cancel = CancelToken()
-
-        def receive(report: SearchReport) -> None:
-            reports.append(report)
-            if len(reports) == 3:
-                cancel.cancel()
-
-        report = engine.search(request=SearchRequest(Limits(cancel=cancel), reporting=Reporting(0.01, receive)))
-        assert report.visits >= reports[-1].visits
-
-
 def test_a_search_in_the_background_chooses_without_playing_and_the_clock_knows_whether_it_was_late() -> None:
     with make(FakeEvaluator()) as engine:
         choices: list[int] = []
@@ -382,18 +358,6 @@ def test_a_search_in_the_background_chooses_without_playing_and_the_clock_knows_
         assert engine.game.moves == ()
         assert engine.game.is_legal(choices[0], BLACK)
         assert engine.time_for_move(BLACK)[0].lateness is not None
-
-
-def test_a_cancelled_search_in_the_background_chooses_nothing() -> None:
-    with make(SlowEvaluator(0.1), search__visits=1_000_000) as engine:
-        choices: list[int] = []
-        cancel = CancelToken()
-        engine.start_analysis(BLACK, Limits(cancel=cancel), lambda choice: choices.append(choice.point))
-        cancel.cancel()
-        engine.clear_cache()  # waits for it
-        assert choices == []
-        engine.configure({"search.visits": 8})
-        assert engine.genmove(BLACK, play=False).report.visits > 1, "the next command has a token of its own"
 
 
 def test_a_cancellation_before_the_search_begins_is_not_lost() -> None:

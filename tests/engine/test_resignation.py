@@ -5,17 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 
-from gtp_engine.config import Config, PlayConfig
+from gtp_engine import Config, Engine, FunctionEvaluator, Game, Guess, Move, Rules
+from gtp_engine.config import PlayConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
-from gtp_engine.engine import Engine
 from gtp_engine.engine.move_choice import Resignation, is_on_schedule
-from gtp_engine.evaluation.evaluator import FunctionEvaluator, Guess
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import Move, board_points
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.report import RawEvaluation, SearchReport, completed
 
 NONE = np.zeros(1, dtype=np.float32)
@@ -102,9 +100,7 @@ def test_a_game_that_is_set_up_anew_before_each_move_is_resigned() -> None:
     resignation, game = Resignation(PlayConfig()), game_of(90, komi=7.0)
     due = []
     for _ in range(3):
-        again = Game(19, rules=game.rules, komi=7.0)
-        for move in game.moves:
-            again.play(move)
+        again = play_moves(Game(19, rules=game.rules, komi=7.0), game.moves)
         due.append(resignation.is_due(again, report_of(-20.0, BLACK)))
         for color in (BLACK, WHITE):
             game.play(Move(color, game.legal_points(color)[0]))

@@ -10,14 +10,10 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine import Config, ConfigError, Engine, Evaluator, Game
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher, new_searches
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import evaluator_of
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.search.limits import Limits

@@ -1,6 +1,5 @@
 """The searches of an engine: thresholds, limits, memory; the network's evaluation of a game."""
 
-import contextlib
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,18 +7,17 @@ from dataclasses import replace
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.config import Config
+from gtp_engine import CancelToken, Config, Evaluator, Game
 from gtp_engine.engine.searches import (
     NETWORK_THRESHOLDS,
     ROLLOUT_THRESHOLDS,
     Searches,
     Thresholds,
+    measure_searches,
     since_move_out_of_turn,
 )
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.search.limits import CancelToken, Limits, SearchRequest
+from gtp_engine.search.limits import Limits, SearchRequest
 
 
 @pytest.mark.parametrize(
@@ -74,8 +72,7 @@ def test_moves_and_analyses_have_their_own_settings(
 def test_speed_is_measured_with_rollouts_mixed_in(share: float) -> None:
     """`kata-benchmark` was an internal error: it forgot the players of the rollouts."""
     config = Config().with_values({"puct.rollout_share": share, "search.seed": 1})
-    with contextlib.closing(Searches(config, FakeEvaluator())) as searches:
-        speed = searches.measure(3, 3, 2, CancelToken())
+    speed = measure_searches(config, FakeEvaluator(), (3, 3), 2, CancelToken())
     assert (speed.positions, speed.visits) == (10, 20) and speed.evaluations >= 10
 
 

@@ -5,26 +5,20 @@ import os
 from pathlib import Path
 
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError, Engine, Game, Move, parse_vertex
 from gtp_engine.config.katago import with_start_settings
 from gtp_engine.config.sections import VarietyConfig
-from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.variety import Variety, move_key
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import Move, parse_vertex
-from gtp_engine.go.game import Game
 
 SIZE = 9
 
 
 def played(moves: str = "", size: int = SIZE) -> Game:
-    game = Game(size)
-    for vertex in moves.split():
-        game.play(vertex)
-    return game
+    return play_moves(Game(size), moves)
 
 
 def point(vertex: str) -> int:
@@ -77,9 +71,7 @@ def test_the_same_joseki_elsewhere_costs_its_utility() -> None:
     variety = Variety(VarietyConfig(avoid_repeated_patterns=0.01), print)
     game = played("C3 J1", 9)
     assert costs(Variety(VarietyConfig(avoid_repeated_patterns=0.01), print), played("C3 pass")) == {}
-    large = Game(19)
-    for vertex in ("D4", "K10"):
-        large.play(vertex)
+    large = play_moves(Game(19), "D4 K10")
     bonus = variety.bonus_black(large, BLACK)
     assert bonus is not None
     assert {large.vertex(int(p)): float(bonus[p]) for p in bonus.nonzero()[0]} == {
@@ -136,8 +128,7 @@ class TestFolder:
         variety, game = Variety(config, print), played()
         assert costs(variety, game) == {}
         variety.record(game, Move(BLACK, point("C3")))
-        game.play("C3")
-        game.play("G7")
+        play_moves(game, "C3 G7")
         variety.record(game, Move(BLACK, point("G3")))
         game.play("G3")
         assert costs(variety, game) == {}  # not in the game itself

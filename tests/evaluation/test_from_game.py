@@ -5,8 +5,7 @@ import pytest
 from board_helpers import game_from
 from katago_inputs import play, row_of
 
-from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine import Config, EvaluatorInfo, Game, Rules, parse_vertex
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, komi_for_draws, write_game
 from gtp_engine.evaluation.positions import (
     BOARDS,
@@ -25,9 +24,7 @@ from gtp_engine.evaluation.positions import (
 )
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points
 
 CHINESE = Rules.parse("chinese")
 KO_GAME = ". X O .\nX . X O\n. X O .\n. . . ."

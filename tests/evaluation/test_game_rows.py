@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 
-from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine import Game, IllegalMoveError, Move
 from gtp_engine.evaluation import from_game
 from gtp_engine.evaluation.from_game import GameRows, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
-from gtp_engine.go.coords import Move, board_points
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS
 
 MOVES = 60
@@ -59,8 +59,7 @@ def test_rows_that_follow_games_equal_rows_written_from_scratch(size: tuple[int,
 @pytest.mark.parametrize(("moves", "shown"), [("A2 A1 B2 J9 C1 B1", ""), ("A2 A1 B2 J9 C1 B1 E5 E6", "E6 E5")])
 def test_moves_up_to_one_against_the_rules_are_not_shown(moves: str, shown: str) -> None:
     game, positions = Game(9, rules="chinese"), new_positions(1, 9, 9)
-    for move in moves.split():
-        game.play(move, tolerant=True)
+    play_moves(game, moves, tolerant=True)
     write_game(positions, 0, game)
     assert [game.vertex(point) for point in positions.points[0] if point != NULL_POINT] == shown.split()
 
@@ -112,9 +111,7 @@ def test_a_row_is_written_from_scratch_only_where_it_must_be(monkeypatch: pytest
     game.play("E4")
     rows.fill(0, game)
     game.undo(2)
-    game.play("A2")
-    game.play("A3")
-    game.play("A4")
+    play_moves(game, "A2 A3 A4")
     rows.fill(0, game)
     assert written == [0, 5, 7, 7, 8], "as long as it would have grown by a move, but with other moves"
     rows.fill(0, Game(5))

@@ -13,8 +13,7 @@ import pytest
 from busy_machine import bound, wait_until
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine import Game
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Game, ModelError
 from gtp_engine.evaluation import shared
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game

@@ -1,13 +1,11 @@
 """Boards as text: layout, the last move, dead stones, names, and the facts of a game."""
 
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import parse_diagram, play_moves
 
+from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.diagram import draw_board, format_board
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 
 
 def test_layout_of_a_board() -> None:
@@ -51,9 +49,7 @@ def test_parentheses_fit_at_the_edges(vertex: str, first: str, last: str) -> Non
 
 
 def test_board_with_the_facts_of_the_game() -> None:
-    game = Game(3, 3, Rules.parse("chinese"), 3.75)
-    for vertex in ("A1", "A2", "C1", "B1", "pass", "C2", "A3", "B2"):
-        game.play(vertex)
+    game = play_moves(Game(3, 3, Rules.parse("chinese"), 3.75), "A1 A2 C1 B1 pass C2 A3 B2")
     text = format_board(game)
     assert text.split("\n") == [
         "Move 8, last B2, black (X) to play",

@@ -8,7 +8,7 @@ import random
 
 import pytest
 import reference
-from board_helpers import KO, game_from, position_of, random_moves, state, vertex
+from board_helpers import KO, game_from, play_moves, position_of, random_moves, state, vertex
 
 from gtp_engine import Color, Config, Engine, GameTree, Point
 from gtp_engine.base.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
@@ -113,12 +113,6 @@ def test_a_number_that_is_no_color_is_refused(color: int):
     assert state(game) == before
 
 
-def test_single_stone_suicide_is_illegal_under_every_rule_set():
-    for rules in PRESETS.values():
-        game = game_from(". O .\nO . .\n. . .", rules)
-        assert game.illegal_reason(vertex(game, "A3"), BLACK) == "suicide"
-
-
 def test_suicide_of_two_stones_depends_on_the_rules():
     for name, rules in PRESETS.items():
         game = game_from(". X O\nO O .\n. . .", rules)
@@ -130,9 +124,7 @@ def test_suicide_of_two_stones_depends_on_the_rules():
 
 
 def test_set_up_starts_a_new_history():
-    game = Game(4, rules=Rules(ko=Ko.POSITIONAL))
-    game.play("A1")
-    game.play("D4")
+    game = play_moves(Game(4, rules=Rules(ko=Ko.POSITIONAL)), "A1 D4")
     game.set_up([Move(BLACK, vertex(game, "B2")), Move(WHITE, vertex(game, "C3"))], WHITE)
     assert game.moves == ()
     assert game.to_play == game.first_player == WHITE
@@ -253,10 +245,14 @@ def test_two_passes_end_the_game_but_not_the_moves():
     assert (game.consecutive_passes, game.is_over) == (1, False)
     game.play("C3")
     assert game.consecutive_passes == 0
-    game.play("pass")
-    game.play("pass")
+    play_moves(game, "pass pass")
     assert (game.consecutive_passes, game.is_over) == (2, True)
     game.play("D4")
+    assert (game.consecutive_passes, game.is_over) == (0, False)
+    game.rules = Rules.parse("aga-button")  # the first pass took the button, and does not count towards the end
+    game.undo()
+    assert (game.consecutive_passes, game.is_over) == (2, True)
+    game.undo(3)
     assert (game.consecutive_passes, game.is_over) == (0, False)
 
 
@@ -312,8 +308,7 @@ def test_the_button_is_worth_half_a_point(moves: str, button: float, margin: flo
 def test_area_komi_counts_the_stones_that_black_placed_more(rules: str, area_komi: float) -> None:
     game = Game(9, rules=rules, komi=0.5)
     game.set_up([(BLACK, "C3"), (WHITE, "G7")])  # type: ignore[list-item]
-    for text in ("C4", "pass", "C5"):
-        game.play(text)
+    play_moves(game, "C4 pass C5")
     assert game.area_komi == area_komi
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from board_helpers import random_moves
 
-from gtp_engine import WHITE, ArgumentError, Game, InvalidSizeError, Move, Rules, encode
-from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine import WHITE, ArgumentError, Game, IllegalMoveError, InvalidSizeError, Move, Rules, encode
 
 SIZES = [(2, 2), (9, 9), (5, 3), (19, 19)]
 

@@ -2,12 +2,11 @@
 
 import pytest
 
+from gtp_engine import Game, Move, Rules
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, board_points
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.phases import initial_advantage_black, is_late, may_stop
-from gtp_engine.go.rules import Rules
 
 
 @pytest.mark.parametrize(

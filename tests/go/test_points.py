@@ -4,16 +4,9 @@ import json
 import pickle
 
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import play_moves
 
 from gtp_engine import BLACK, PASS, WHITE, Color, Game, Move, Point
-
-
-def game_of(diagram: str, first_player: int = BLACK) -> Game:
-    drawn = parse_diagram(diagram)
-    game = Game(drawn.width, drawn.height)
-    game.set_up([Move(color, point) for point, color in drawn.stones.items()], first_player)
-    return game
 
 
 def test_moves_and_points_print_as_text() -> None:
@@ -55,8 +48,7 @@ def test_points_in_all_coordinates(width: int, height: int) -> None:
 def test_games_are_compared_by_what_they_are() -> None:
     games = [Game(9), Game(9)]
     for game in games:
-        game.play("E5")
-        game.play("D5")
+        play_moves(game, "E5 D5")
     assert games[0] == games[1] == games[0].copy()
     games[1].undo()
     assert games[0] != games[1]
@@ -81,18 +73,18 @@ def test_ladders() -> None:
         . . X . . . .
         . . . . . . .
     """
-    game = game_of(ladder)
+    game = Game.from_diagram(ladder)
     assert game.is_in_ladder("C3")
     assert not game.is_in_ladder("C4")
     assert not game.is_in_ladder("A1")
     game.play("D3")
     assert not game.is_in_ladder("D3")
-    assert game_of(ladder).ladder_moves("C3")
+    assert Game.from_diagram(ladder).ladder_moves("C3")
     assert game.ladder_moves("A1") == game.ladder_moves("C4") == []
 
 
 def test_eyes_life_and_territory() -> None:
-    game = game_of("""
+    game = Game.from_diagram("""
         . X . X . O .
         X X X X O O .
         O O O O O . .

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.base.errors import RulesError
-from gtp_engine.go.rules import (
-    KGS_NAMES,
-    PRESETS,
-    HandicapBonus,
-    Ko,
-    Rules,
-    Scoring,
-    Tax,
-)
+from gtp_engine import Rules, RulesError
+from gtp_engine.go.rules import KGS_NAMES, PRESETS, HandicapBonus, Ko, Scoring, Tax
 
 # ko, scoring, tax, suicide, button, handicap bonus, friendly pass, komi; KataGo 1.17, cpp/game/rules.cpp
 KATAGO_PRESETS = {

@@ -11,11 +11,9 @@ import pytest
 import reference
 from board_helpers import COLOR, SEKI, game_of, points_of, random_position
 
-from gtp_engine.base.errors import KomiError
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, Ko, Rules, Scoring, Tax
-from gtp_engine.go.scoring import Score
+from gtp_engine import Game, KomiError, Rules, Score
+from gtp_engine.go.constants import EMPTY, WHITE
+from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
 
 AREA = Rules()
 TERRITORY = Rules(scoring=Scoring.TERRITORY)
@@ -77,13 +75,6 @@ def test_points_by_hand(diagram: str, rules: Rules, black: int, white: int, text
     assert game.board.storage.tobytes() == before, "scoring takes nothing off the board"
 
 
-def test_dead_stones_that_are_not_given_are_alive():
-    game, _ = game_and_dead(FINISHED_WITH_DEAD_STONES, AREA)
-    assert points(game.score()) == (8 + 1 + 2, 9 + 1 + 2)
-    game, _ = game_and_dead(FINISHED_WITH_DEAD_STONES, TERRITORY)
-    assert points(game.score()) == (2, 2)
-
-
 def test_empty_board_and_a_lone_stone():
     assert str(Game(5, 5, AREA, 0.0).score()) == "0"
     assert str(Game(5, 5, AREA, 7.5).score()) == "W+7.5"
@@ -91,15 +82,6 @@ def test_empty_board_and_a_lone_stone():
     stone = game.play("C3")
     assert str(game.score()) == "B+24.5", "a lone stone owns the board"
     assert str(game.score([stone.point])) == "W+0.5"
-
-
-@pytest.mark.parametrize(("rules", "black", "white"), [(AREA, 4 + 2, 1), (TERRITORY, 2 + 2, 0)])
-def test_prisoners_count_by_territory_only(rules: Rules, black: int, white: int):
-    game = Game(5, 5, rules, 0.0)
-    for vertex in ("A2", "A1", "B1", "E5", "D5", "C5", "E4"):
-        game.play(vertex)
-    assert game.captures == {BLACK: 2, WHITE: 0}
-    assert points(game.score()) == (black, white)
 
 
 @pytest.mark.parametrize(
@@ -143,34 +125,6 @@ def test_a_handicap_bonus_counts_under_territory_rules_too(bonus: str, points: i
     game.set_handicap([p for p in range(game.board.color.size) if game.board.color[p] == EMPTY][:4:2])
     assert game.score().white == 0.5 + points
     assert game.area_komi == 0.5 + points + 2, "Black has placed two stones more"
-
-
-def test_handicap_placed_move_by_move_counts_alike():
-    for vertices, stones in ((["C3"], 0), (["C3", "G7"], 2), (["C3", "G7", "C7"], 3)):
-        game = Game(9, 9, PRESETS["chinese"], 0.5)
-        for vertex in vertices:
-            game.play(vertex, BLACK)
-        assert game.handicap == stones
-        game.play("E5", WHITE)
-        game.play("E4", BLACK)
-        game.play("D5", BLACK)
-        assert game.handicap == stones, "later moves in a row are no handicap"
-        assert game.score().white == 1 + 0.5 + stones
-
-
-def test_the_button_goes_to_the_first_pass():
-    """Half a point for the first pass, which does not count towards the end of the game."""
-    for taker, margin in ((WHITE, 25 - 7.0 - 0.5), (BLACK, 25 - 7.0 + 0.5)):
-        game = Game(5, 5, PRESETS["aga-button"])
-        game.play("C3", BLACK)
-        game.play(PASS, taker)
-        assert game.consecutive_passes == 0
-        game.play(PASS)
-        assert not game.is_over
-        assert game.consecutive_passes == 1
-        game.play(PASS)
-        assert game.is_over
-        assert game.score().black - game.score().white == margin
 
 
 @pytest.mark.parametrize(

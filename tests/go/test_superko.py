@@ -4,27 +4,12 @@ import random
 
 import pytest
 import reference
-from board_helpers import CHARACTER, KO, game_from, points_of, position_of, vertex
+from board_helpers import CHARACTER, KO, game_from, play_moves, points_of, position_of, vertex
 from superko_games import LAP, triple_ko
 
-from gtp_engine.base.errors import IllegalMoveError
+from gtp_engine import Game, IllegalMoveError, Move, Rules
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Ko, Rules
-
-
-@pytest.mark.parametrize("ko", list(Ko))
-def test_a_ko_may_not_be_retaken_at_once_by_the_opponent(ko: Ko):
-    game = game_from(KO, Rules(ko=ko))
-    game.play("B3", WHITE)
-    assert game.ko_point == vertex(game, "C3")
-    assert game.illegal_reason(game.ko_point, BLACK) == "ko"
-    assert game.illegal_reason(game.ko_point, WHITE) is None, "the captor may fill it"
-    assert game.ko_point not in game.legal_points(BLACK)
-    with pytest.raises(IllegalMoveError, match="ko"):
-        game.play("C3", BLACK)
-
+from gtp_engine.go.rules import Ko
 
 SNAPBACK = """
     . X . O .
@@ -85,9 +70,7 @@ SUICIDES = """
     ],
 )
 def test_tolerance_is_for_what_records_contain(ko: Ko, moves: str, illegal: str, reason: str, is_recorded: bool):
-    game = game_from(KO if moves else SUICIDES, Rules(ko=ko, suicide=False), first_player=WHITE)
-    for move in moves.split():
-        game.play(move)
+    game = play_moves(game_from(KO if moves else SUICIDES, Rules(ko=ko, suicide=False), first_player=WHITE), moves)
     with pytest.raises(IllegalMoveError) as caught:
         game.play(illegal)
     assert caught.value.reason == reason
@@ -104,9 +87,7 @@ def test_tolerance_is_for_what_records_contain(ko: Ko, moves: str, illegal: str,
 
 
 def test_changing_the_rules_applies_to_the_whole_game():
-    game = game_from(KO, Rules(ko=Ko.SIMPLE), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
+    game = play_moves(game_from(KO, Rules(ko=Ko.SIMPLE), first_player=WHITE), "B3 pass pass")
     assert game.is_legal("C3")
     game.rules = Rules(ko=Ko.POSITIONAL)
     assert game.illegal_reason(vertex(game, "C3")) == "superko"
@@ -147,11 +128,7 @@ def test_games_from_set_up_positions_agree_with_the_oracle(ko: Ko, first_player:
 
 def test_the_pass_that_takes_the_button_ends_the_history() -> None:
     """White B3 recreates the position before Black C3; KataGo 1.17.2 plays it under aga-button, and not under aga."""
-    game = Game(5, rules=Rules.parse("aga-button"), komi=7)
-    for move in ("B2", "C2", "A3", "D3", "B4", "C4", "C3", "B3", "E5", "E1", "C3"):
-        game.play(move)
-    game.play("pass")
-    game.play("pass")
+    game = play_moves(Game(5, rules=Rules.parse("aga-button"), komi=7), "B2 C2 A3 D3 B4 C4 C3 B3 E5 E1 C3 pass pass")
     assert game.illegal_reason(vertex(game, "B3"), WHITE) is None
     game.rules = Rules.parse("aga")
     assert game.illegal_reason(vertex(game, "B3"), WHITE) == "superko"
@@ -182,8 +159,7 @@ def test_the_third_occurrence_since_a_pass_has_no_result(
     """Under simple ko, without a pass in between; play may go on and leave the cycle."""
     game = triple_ko("chinese", moves=moves)
     game.rules = Rules.parse(rules)
-    for text in more.split():
-        game.play(text)
+    play_moves(game, more)
     assert (game.has_no_result, game.copy().has_no_result, game.is_over) == (has_no_result, has_no_result, False)
     game.play("pass")
     assert not game.has_no_result

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
+from board_helpers import play_moves
 
 from gtp_engine import Analysis, ArgumentError, Color, Game, InvalidVertexError, MoveAnalysis
 
@@ -25,10 +26,7 @@ def texts(picture: str) -> list[str]:
 
 
 def played(width: int, height: int | None, moves: str) -> Game:
-    game = Game(width, height)
-    for move in moves.split():
-        game.play(move)
-    return game
+    return play_moves(Game(width, height), moves)
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 2), (9, 9), (25, 2), (19, 25)])

@@ -3,12 +3,11 @@
 import random
 
 import pytest
-from board_helpers import KO, game_from, random_moves, state, vertex
+from board_helpers import KO, game_from, play_moves, random_moves, state, vertex
 
-from gtp_engine.base.errors import CannotUndoError
+from gtp_engine import CannotUndoError, Game, Rules
 from gtp_engine.go.constants import WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Ko, Rules
+from gtp_engine.go.rules import Ko
 
 
 @pytest.mark.parametrize("ko", list(Ko))
@@ -22,16 +21,12 @@ def test_undo_equals_replaying_the_shorter_game(ko: Ko, size: tuple[int, int]):
             count = rng.randint(1, min(8, len(game.moves)))
             game.undo(count)
             del moves[-count:]
-            replayed = Game(*size, Rules(ko=ko))
-            for move in moves:
-                replayed.play(move)
+            replayed = play_moves(Game(*size, Rules(ko=ko)), moves)
             assert state(game) == state(replayed)
 
 
 def test_undo_after_a_tolerated_repetition_still_knows_the_first_occurrence():
-    game = game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE)
-    for move in ("B3", "pass", "pass"):
-        game.play(move)
+    game = play_moves(game_from(KO, Rules(ko=Ko.POSITIONAL), first_player=WHITE), "B3 pass pass")
     before = state(game)
     game.play("C3", tolerant=True)
     game.undo()
@@ -52,9 +47,7 @@ def test_undo_keeps_the_set_up():
 
 @pytest.mark.parametrize("count", [3, 100, -1])
 def test_undo_of_more_moves_than_played_changes_nothing(count: int):
-    game = Game(9)
-    game.play("C3")
-    game.play("pass")
+    game = play_moves(Game(9), "C3 pass")
     before = state(game)
     with pytest.raises(CannotUndoError):
         game.undo(count)

@@ -4,11 +4,9 @@ import threading
 
 import numpy as np
 
+from gtp_engine import CancelToken, Game, Score
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import estimate_status
-from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import Score
-from gtp_engine.search.limits import CancelToken
 
 
 class FakeEngine:

@@ -16,13 +16,10 @@ from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
-from gtp_engine.engine.move_choice import Choice
+from gtp_engine import CancelToken, Choice, Config, Engine
 from gtp_engine.go.coords import board_points
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
-from gtp_engine.search.limits import CancelToken
 
 WAIT = bound(400.0)
 """Seconds to wait for any output; the first search may have to be compiled."""

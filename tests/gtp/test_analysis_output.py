@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gtp_engine import Game, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.analyze import AnalysisOptions
 from gtp_engine.protocols.gtp.reports import ReportWriter, format_evaluation
 from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, completed

@@ -8,13 +8,11 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine import Config, Engine, TimeSettings
 from gtp_engine.engine.kernels import Cancellation, KernelLoader
 from gtp_engine.engine.move_choice import COMPILING_ROLLOUTS
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.engine.time_manager import TimeBudget
-from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK
 
 SET_UP = b"boardsize 7\nfixed_handicap 2\nkomi 0.5\nkata-set-rules japanese\nplay w d4\nundo\nplay w d4\nshowboard\n"

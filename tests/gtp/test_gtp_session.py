@@ -12,10 +12,9 @@ import pytest
 from busy_machine import bound, wait_for_readers
 from gtp.fake_engine import FakeEngine
 
+from gtp_engine import Config, TengenError
 from gtp_engine.base import streams
-from gtp_engine.base.errors import TengenError
 from gtp_engine.base.streams import read_lines
-from gtp_engine.config import Config
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import Transcript, run_session
 from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from shared_files import reference_records, shared_file
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
+from gtp_engine import Config, Engine
 from gtp_engine.protocols.gtp.server import GtpServer
 
 NETWORK = "nets/g170-b6c96-s175395328-d26788732.bin.gz"

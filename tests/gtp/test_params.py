@@ -5,8 +5,7 @@ import json
 import pytest
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError
 from gtp_engine.config.katago import GTP_OPTIONS
 from gtp_engine.config.option import Value
 from gtp_engine.protocols.gtp.commands.params import (

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine.base.errors import TengenError
+from gtp_engine import Game, Move, TengenError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import (
     Args,
     Command,

@@ -13,17 +13,13 @@ import pytest
 from full_disk import fill_disk_of
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine.base.errors import TengenError
+from gtp_engine import CancelToken, Choice, Config, Engine, Game, TengenError
 from gtp_engine.base.streams import MAX_LINE_BYTES
-from gtp_engine.config import Config
-from gtp_engine.engine import Choice, Engine
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
 from gtp_engine.protocols.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
 from gtp_engine.protocols.gtp.protocol import Args, GtpError
 from gtp_engine.protocols.gtp.server import SECTIONS, CommandSpec, GtpServer, all_commands
-from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import SearchReport
 
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Choice, Engine
+from gtp_engine import Choice, Config, Engine, Game, parse_vertex
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points
 from gtp_engine.protocols.gtp.reports import (
     CGOS_MOVES,
     OGS_PV_LENGTH,

@@ -3,8 +3,7 @@
 import pytest
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine.config import Config
-from gtp_engine.go.game import Game
+from gtp_engine import Config, Game
 from gtp_engine.people.terminal.gtp_guide import HELP, WELCOME, advice
 from gtp_engine.protocols.gtp.server import GtpServer
 

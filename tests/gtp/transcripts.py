@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine import __version__
-from gtp_engine.config import Config
+from gtp_engine import Config, __version__
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 

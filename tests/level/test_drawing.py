@@ -1,40 +1,57 @@
 """How a level draws its move."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import play_moves
+from numpy.typing import NDArray
 
+from gtp_engine import Game, Move, parse_vertex
 from gtp_engine.engine.level_drawing import Found, choose_move, found_at
 from gtp_engine.engine.level_table import LevelSettings
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import RawEvaluation
 
 BEST, GOOD, BAD = (parse_vertex(vertex, width=7, height=7) for vertex in ("D4", "C3", "A1"))
-
-
 ELSEWHERE, OTHER, EXTENSION = (parse_vertex(vertex, width=7, height=7) for vertex in ("G1", "G7", "E5"))
+EXACT = LevelSettings(20, 0.1, 5.0)
+
+
+def policy_of(probabilities: dict[int, float]) -> NDArray[np.float32]:
+    policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
+    policy[list(probabilities)] = list(probabilities.values())
+    return policy
 
 
 def found(**changes: object) -> Found:
-    policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
-    policy[[BEST, GOOD, BAD]] = (0.5, 0.3, 0.2)
-    facts = {"best": BEST, "policy": policy, "lead_black": 5.0} | changes
+    facts = {"best": BEST, "policy": policy_of({BEST: 0.5, GOOD: 0.3, BAD: 0.2}), "lead_black": 5.0} | changes
     return Found(**{"people": facts["policy"], **facts})  # type: ignore[arg-type]
 
 
-def draw(settings: LevelSettings, leads: dict[int, float], seed: int, color: int = BLACK, **changes: object) -> int:
-    """Return the move drawn where the network expects these leads after moves."""
-    question = choose_move(Game(7, 7), color, found(**changes), settings, np.random.default_rng(seed))
+def chosen(
+    game: Game,
+    best: Found,
+    lead: Callable[[Game], float],
+    settings: LevelSettings = EXACT,
+    seed: int = 1,
+    color: int = BLACK,
+) -> int:
+    """Return the move drawn where the network expects these leads after the moves that it is asked about."""
+    question = choose_move(game, color, best, settings, np.random.default_rng(seed))
     try:
         after = next(question)
         while True:
-            after = question.send(leads[after.moves[-1].point])
+            after = question.send(lead(after))
     except StopIteration as ended:
         return int(ended.value)
+
+
+def draw(settings: LevelSettings, leads: dict[int, float], seed: int, color: int = BLACK, **changes: object) -> int:
+    """Return the move drawn on the empty board where the network expects these leads after moves."""
+    return chosen(Game(7, 7), found(**changes), lambda after: leads[after.moves[-1].point], settings, seed, color)
 
 
 def drawn(settings: LevelSettings, leads: dict[int, float], **changes: object) -> set[int]:
@@ -59,8 +76,7 @@ def test_the_loss_is_that_of_the_side_to_play():
 
 
 def test_moves_are_drawn_from_what_people_play():
-    people = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
-    people[[OTHER, GOOD]] = (0.7, 0.3)
+    people = policy_of({OTHER: 0.7, GOOD: 0.3})
     assert drawn(LevelSettings(20, 1.0, 1e6), {OTHER: 4.0, GOOD: 5.0}, people=people) == {OTHER, GOOD}
 
 
@@ -68,19 +84,12 @@ def test_strong_levels_vary_in_the_opening_only():
     """As people do, whose first eight moves are hardly ever the same."""
     strong = LevelSettings(1, 0.05, 1e6)
     assert drawn(strong, {GOOD: 5.0, BAD: 5.0}) == {BEST, GOOD, BAD}
-    later = Game(7, 7)
-    for vertex in ("F6", "F2", "E6"):
-        later.play(parse_vertex(vertex, width=7, height=7))
-    questions = [choose_move(later, WHITE, found(), strong, np.random.default_rng(seed)) for seed in range(20)]
-    for question in questions:
-        with pytest.raises(StopIteration) as ended:
-            next(question)
-        assert ended.value.value == BEST
+    later = play_moves(Game(7, 7), "F6 F2 E6")
+    assert {chosen(later, found(), lambda after: pytest.fail(), strong, seed, WHITE) for seed in range(20)} == {BEST}
 
 
 def test_unlikely_moves_are_not_drawn_for_want_of_one_that_was_left_out():
-    policy = np.zeros(Game(7, 7).board.color.size, dtype=np.float32)
-    policy[[OTHER, BEST, GOOD, BAD]] = (0.9, 0.05, 0.0499, 0.0001)
+    policy = policy_of({OTHER: 0.9, BEST: 0.05, GOOD: 0.0499, BAD: 0.0001})
     changes = {"policy": policy, "excluded": frozenset({OTHER})}
     assert drawn(LevelSettings(20, 10.0, 30.0), {GOOD: 5.0, BAD: 5.0}, **changes) == {BEST, GOOD}
 
@@ -106,20 +115,11 @@ ATARI = """
 
 def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
     """Return the move drawn where the best one, G1, leaves the stones in atari."""
-    diagram = parse_diagram(ATARI)
-    game = Game(7, 7)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()])
-    policy = np.zeros(game.board.color.size, dtype=np.float32)
-    policy[ELSEWHERE] = 1.0
-    best = found(best=ELSEWHERE, policy=policy)
-    question = choose_move(game, BLACK, best, LevelSettings(20, 0.1, 5.0), np.random.default_rng(1))
-    try:
-        asked = next(question)
-        while True:
-            is_capture = asked.last_move == Move(WHITE, EXTENSION)
-            asked = question.send(after_capture if is_capture else after_extension)
-    except StopIteration as ended:
-        return int(ended.value)
+    return chosen(
+        Game.from_diagram(ATARI),
+        found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 1.0})),
+        lambda after: after_capture if after.last_move == Move(WHITE, EXTENSION) else after_extension,
+    )
 
 
 def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_worth_more():
@@ -127,26 +127,17 @@ def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_wort
 
 
 def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played():
-    game = Game(7, 7)
-    game.set_up([Move(color, point) for point, color in parse_diagram(ATARI).stones.items()])
-    policy = np.zeros(game.board.color.size, dtype=np.float32)
-    policy[[ELSEWHERE, OTHER]] = (0.6, 0.4)
-    best = found(best=ELSEWHERE, policy=policy)
+    def of_two(*, other_after_move: float, other_after_capture: float) -> int:
+        def lead(after: Game) -> float:
+            other = other_after_capture if after.last_move == Move(WHITE, EXTENSION) else other_after_move
+            return other if after.board.color[OTHER] == BLACK else -9.0
 
-    def chosen(*, other_after_move: float, other_after_capture: float) -> int:
-        question = choose_move(game, BLACK, best, LevelSettings(20, 0.1, 5.0), np.random.default_rng(1))
-        try:
-            asked = next(question)
-            while True:
-                is_capture = asked.last_move == Move(WHITE, EXTENSION)
-                other = other_after_capture if is_capture else other_after_move
-                asked = question.send(other if asked.board.color[OTHER] == BLACK else -9.0)
-        except StopIteration as ended:
-            return int(ended.value)
+        best = found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 0.6, OTHER: 0.4}))
+        return chosen(Game.from_diagram(ATARI), best, lead)
 
-    assert chosen(other_after_move=4.0, other_after_capture=4.0) == OTHER
-    assert chosen(other_after_move=4.0, other_after_capture=-20.0) == ELSEWHERE
-    assert chosen(other_after_move=-20.0, other_after_capture=4.0) == ELSEWHERE, "the capture is not the best answer"
+    assert of_two(other_after_move=4.0, other_after_capture=4.0) == OTHER
+    assert of_two(other_after_move=4.0, other_after_capture=-20.0) == ELSEWHERE
+    assert of_two(other_after_move=-20.0, other_after_capture=4.0) == ELSEWHERE, "the capture is not the best answer"
 
 
 def test_stones_in_atari_are_given_up_for_something_larger():
@@ -165,25 +156,14 @@ LADDER = """
 
 
 def test_a_ladder_run_is_refused_if_another_move_is_clearly_better():
-    game = Game(7, 7)
-    game.set_up([Move(color, point) for point, color in parse_diagram(LADDER).stones.items()])
     run = parse_vertex("C4", width=7, height=7)
-    policy = np.zeros(game.board.color.size, dtype=np.float32)
-    policy[[run, ELSEWHERE]] = (0.6, 0.4)
-
-    def chosen(*, after_run: float) -> int:
-        question = choose_move(
-            game, BLACK, found(best=run, policy=policy), LevelSettings(20, 0.1, 5.0), np.random.default_rng(1)
+    best = found(best=run, policy=policy_of({run: 0.6, ELSEWHERE: 0.4}))
+    for after_run, expected in ((-10.0, ELSEWHERE), (2.0, run)):
+        leads = {Move(BLACK, run): after_run}
+        assert (
+            chosen(Game.from_diagram(LADDER), best, lambda after, leads=leads: leads.get(after.last_move, 3.0))
+            == expected
         )
-        try:
-            asked = next(question)
-            while True:
-                asked = question.send(after_run if asked.last_move == Move(BLACK, run) else 3.0)
-        except StopIteration as ended:
-            return int(ended.value)
-
-    assert chosen(after_run=-10.0) == ELSEWHERE
-    assert chosen(after_run=2.0) == run
 
 
 CORNER = parse_vertex("A1", width=7, height=7)
@@ -192,7 +172,7 @@ CORNER = parse_vertex("A1", width=7, height=7)
 def black_corner() -> Game:
     """Return a position with White to play, in which A1 is an eye of Black's, suicide for White."""
     game = Game(7, 7)
-    game.set_up([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("A2", "B1")], WHITE)
+    game.set_up([(BLACK, "A2"), (BLACK, "B1")], WHITE)
     return game
 
 

@@ -8,11 +8,10 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 
-from gtp_engine.base.errors import ModelError, TengenError
+from gtp_engine import Game, ModelError, TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.human import HumanProfile, rank_number
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.game import Game
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.people.rank_estimate import (
     BEST,

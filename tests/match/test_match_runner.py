@@ -13,29 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import play_moves
 from busy_machine import bound
 from match_helpers import engine, play, sent, settings
 from superko_games import LAP, triple_ko
 
+from gtp_engine import Game, MatchFolder, MatchSettings, TimeLeft, TimeSettings, run_match
 from gtp_engine.arena.match import match_game
 from gtp_engine.arena.match.match_game import Referee, load_openings, new_game, winner_of
-from gtp_engine.arena.match.records import GameRecord, MatchFolder
-from gtp_engine.arena.match.runner import run_match
-from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
+from gtp_engine.arena.match.records import GameRecord
+from gtp_engine.arena.match.settings import MatchError, Sprt
 from gtp_engine.arena.match.statistics import run_sprt, summarize
 from gtp_engine.base.files import owning
-from gtp_engine.go.clock import (
-    TimeLeft,
-    TimeSettings,
-    full_time,
-    settings_command,
-    time_after_move,
-    time_left_arguments,
-)
+from gtp_engine.go.clock import full_time, settings_command, time_after_move, time_left_arguments
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, point_to_xy
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import point_to_xy
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 from gtp_engine.sgf.values import parse_point
 
@@ -59,12 +51,6 @@ def test_rules_and_visits_are_told_where_listed(tmp_path: Path) -> None:
     (told,) = [line for line in sent(tmp_path, "first") if "-rules" in line]
     assert json.loads(told.removeprefix("kata-set-rules "))["scoring"] == "AREA"
     assert "kgs-rules chinese" in sent(tmp_path, "second")
-
-
-def test_time_left_is_sent_on_request(tmp_path: Path) -> None:
-    lists = "--lists time_settings --lists time_left"
-    play(tmp_path, lists, lists, main_time=60.0, time_left=True)
-    assert [line for line in sent(tmp_path, "first") if "time_left" in line] == ["time_left B 60 0"]
 
 
 def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path) -> None:
@@ -514,8 +500,8 @@ POSITION = """
 
 @pytest.mark.parametrize(("mode", "score"), [("estimate", "W+16"), ("board", "W+21")])
 def test_dead_stones_are_removed_or_not(mode: str, score: str) -> None:
-    game = Game(9, komi=7.0)
-    game.set_up(Move(color, point) for point, color in parse_diagram(POSITION).stones.items())
+    game = Game.from_diagram(POSITION)
+    game.komi = 7.0
     referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee=mode))
     # The two sides have 36 and 45 points; alive, the stone would make the 3 points around it neutral.
     assert [referee.decide(game, []) for _ in range(2)] == [{"referee": score}] * 2
@@ -528,8 +514,7 @@ def test_stones_that_rollouts_give_to_the_loser() -> None:
     game = Game(9, komi=7.0)
     for move in re.findall("..", moves):
         game.play(parse_point(move, width=9, height=9))
-    game.play(PASS)
-    game.play(PASS)
+    play_moves(game, "pass pass")
     referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee="estimate"))
     assert referee.decide(game, []) == {"referee": "W+8"}
     referee.close()

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt, completed, other_side
-from gtp_engine.base.errors import TengenError
+from gtp_engine import MatchSettings, TengenError, TimeSettings
+from gtp_engine.arena.match.settings import MatchError, Sprt, completed, other_side
 from gtp_engine.cli import cli
-from gtp_engine.go.clock import TimeSettings
 
 
 def settings(**values: Any) -> MatchSettings:

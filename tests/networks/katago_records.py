@@ -6,14 +6,13 @@ import numpy as np
 from katago_inputs import row_of
 from numpy.typing import NDArray
 
+from gtp_engine import Game, Move, Rules, parse_vertex
 from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import EMPTY, PASS, opponent
-from gtp_engine.go.coords import Move, board_points, parse_color, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points, parse_color
 
 OPTIMISM = 0.2
 """The share of the optimistic policy that `kata-raw-nn` mixes in by default (KataGo's rootPolicyOptimism)."""

@@ -2,11 +2,10 @@
 
 import random
 
+from gtp_engine import Game, Rules
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 
 
 def random_rows(

@@ -12,10 +12,9 @@ import onnxruntime
 import pytest
 from nn import tiny_networks
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import ModelError, load_evaluator
 from gtp_engine.config import NetworkConfig
 from gtp_engine.nn import onnx_model, openvino_session
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, installed_providers, listed_devices, random_inputs
 from gtp_engine.nn.onnxruntime_session import cards_of, plug_in_troubles
 from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, for_cards

@@ -8,12 +8,11 @@ import pytest
 from katago_inputs import encode
 from shared_files import shared_file
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Game, ModelError
 from gtp_engine.config.human import parse_profile
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_color
-from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, write_profile
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 

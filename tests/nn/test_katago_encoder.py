@@ -7,7 +7,6 @@ import pytest
 from board_helpers import action_to_point, game_from, random_moves
 from katago_inputs import draw, encode, play, row_of, tidy
 from katago_oracle import KatagoOracle
-from superko_games import game_with_superko
 
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import ENDS, FIRST_CLEANUP, SECOND_CLEANUP, Positions, new_positions
@@ -59,11 +58,6 @@ class TestStones:
             2 . . . .
             2 . . . ."""
         assert draw(planes, LIBERTY_PLANES) == tidy(expected)
-
-    def test_planes_of_the_cleanup_phases_are_empty_before_them(self):
-        for rules in PRESETS.values():
-            planes = encode(game_from(self.DIAGRAM, rules)).planes
-            assert not planes[[7, 8, 20, 21]].any()
 
 
 class TestCleanup:
@@ -124,14 +118,6 @@ class TestForbiddenPoints:
         assert draw(encode(game).planes, {6: "1"}) == tidy("....\n..1.\n....\n....")
         assert not encode(game, WHITE).planes[6].any(), "White may fill it"
         assert not encode(play(game, "pass")).planes[6].any()
-
-    @pytest.mark.parametrize("rules", ["tromp-taylor", "aga"])
-    def test_superko(self, rules: str):
-        game, banned = game_with_superko(rules)
-        plane = encode(game).planes[6].reshape(-1)
-        points = [action_to_point(int(action), width=3, height=3) for action in np.flatnonzero(plane)]
-        assert points == sorted({*banned, *points} - {p for p in points if game.illegal_reason(p) is None})
-        assert set(banned) <= set(points)
 
 
 class TestLastMoves:
@@ -293,19 +279,6 @@ def test_inputs_turn_with_the_board(size: tuple[int, int]):
                 for x in range(width):
                     u, v = transform(x, y, symmetry, width=width, height=height)
                     assert np.array_equal(turned.planes[:, v, u], plain.planes[:, y, x])
-
-
-def test_inputs_of_a_turned_game_are_the_turned_inputs():
-    rng = random.Random(3)
-    game = random_game(rng, 7, 7, CHINESE)
-    for symmetry in range(8):
-        other = Game(7, 7, CHINESE)
-        for color, point in game.moves:
-            if point != PASS:
-                u, v = transform(point % 8 - 1, point // 8 - 1, symmetry, width=7, height=7)
-                point = action_to_point(v * 7 + u, width=7, height=7)
-            other.play(point, color)
-        assert np.array_equal(encode(other).planes, encode(game, symmetry=symmetry).planes)
 
 
 @pytest.mark.parametrize("width", range(2, 26))

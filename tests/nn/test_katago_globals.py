@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from katago_inputs import encode, play, row_of
 
+from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, SECOND_CLEANUP
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 
 KOMI, PASS_ENDS, BUTTON, PARITY = 5, 14, 17, 18
 

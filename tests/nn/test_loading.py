@@ -11,12 +11,13 @@ import numpy as np
 import onnx
 import onnx.numpy_helper
 import pytest
+from board_helpers import play_moves
 from nn import tiny_networks
 from nn.boards import random_rows
 from nn.katago_files import NetworkFile
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Game, ModelError, Rules, load_evaluator
 from gtp_engine.base.files import sha256_of
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.human import HumanProfile
@@ -24,10 +25,8 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.nn import loading, named_networks, onnx_model
-from gtp_engine.nn.loading import EVALUATION, disagreement, load_evaluator
+from gtp_engine.nn.loading import EVALUATION, disagreement
 from gtp_engine.nn.metadata import read_info, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
@@ -286,6 +285,7 @@ def test_the_default_is_the_shipped_network(monkeypatch: pytest.MonkeyPatch, tmp
 def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = NetworkConfig(model="tengen-b10c128", provider="cpu")
     assert load_evaluator(ours, log=print, board=(9, 9)).info.name.startswith("tengen-")
+    assert model_path("builtin") == shipped_folder()
     models = tmp_path / "models"
     for name in ("pair", "empty"):
         (models / name).mkdir(parents=True)
@@ -330,9 +330,7 @@ def test_the_shipped_human_network_imitates_people_of_each_rank() -> None:
     assert files.paths["int8"].stat().st_size <= 8_000_000 and not files.remark
     evaluator = load_evaluator(NetworkConfig(model="tengen-human"), log=lambda _: None)
     positions, evaluation = new_positions(3, 19, 19), new_evaluation(3, 19, 19)
-    game = Game(19, 19, Rules.parse("japanese"))
-    for vertex in ("Q16", "D4", "Q3", "D17"):
-        game.play(vertex)
+    game = play_moves(Game(19, 19, Rules.parse("japanese")), "Q16 D4 Q3 D17")
     for row, rank in enumerate((1, 13, 25)):
         conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
         write_game(positions, row, game, conditions=conditions)
@@ -341,10 +339,6 @@ def test_the_shipped_human_network_imitates_people_of_each_rank() -> None:
     entropies = [-(each[each > 0] * np.log(each[each > 0])).sum() for each in (strong, weak, weakest)]
     assert entropies[0] < entropies[1] < entropies[2] < 4, "of 360 moves the weakest still play few"
     evaluator.close()
-
-
-def test_the_network_that_ships_has_a_name_for_itself() -> None:
-    assert model_path("builtin") == shipped_folder()
 
 
 def test_the_alphago_networks_have_an_origin_and_a_licence() -> None:

@@ -8,16 +8,14 @@ import pytest
 from nn import tiny_networks
 from shared_files import shared_file
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Evaluator, Game, ModelError, load_evaluator
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.human import parse_profile
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions, Evaluator, Request
+from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions, take_rows
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel

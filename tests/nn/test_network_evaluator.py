@@ -11,7 +11,7 @@ from katago_inputs import play, row_of
 from nn import tiny_networks
 from nn.boards import random_rows
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Game, ModelError, Rules
 from gtp_engine.config import NetworkConfig
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, ANY_SYMMETRY, EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
@@ -25,8 +25,6 @@ from gtp_engine.evaluation.positions import (
 )
 from gtp_engine.go.constants import BLACK, PASS, padded_length
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import Scales
@@ -253,10 +251,15 @@ class CountingModel(OnnxModel):
         return super().run(spatial, globals_)
 
 
-def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) -> None:
+def counted(path: Path) -> tuple[CountingModel, NetworkEvaluator]:
+    """Return a model that counts, and an evaluator by it with a cache."""
     model = CountingModel(path, CPU, batch=4)
     katago = EncodedNetwork(model)
-    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    return model, NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+
+
+def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) -> None:
+    model, evaluator = counted(path)
     games = [play(Game(5), *moves) for moves in (("C3", "D4", "E5"), ("E5", "D4", "C3"))]
     rows = [row_of(game) for game in games]
     shared = [evaluate(evaluator, row, (5, 5), shares_transpositions=True) for row in rows]
@@ -268,9 +271,7 @@ def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) 
 
 
 def test_cached_evaluations_need_no_network(path: Path) -> None:
-    model = CountingModel(path, CPU, batch=4)
-    katago = EncodedNetwork(model)
-    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    model, evaluator = counted(path)
     positions, _ = random_rows(6, 7)
     first = evaluate(evaluator, positions, (7, 7))
     assert model.rows == 6
@@ -288,9 +289,7 @@ def test_cached_evaluations_need_no_network(path: Path) -> None:
 
 
 def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> None:
-    model = CountingModel(path, CPU, batch=4)
-    katago = EncodedNetwork(model)
-    evaluator = NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    model, evaluator = counted(path)
     rows = {size: random_rows(2, size)[0] for size in (3, 5, 7, 9)}
 
     def evaluated(size: int) -> int:

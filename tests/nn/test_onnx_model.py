@@ -24,6 +24,7 @@ from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers,
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
+OPENVINO = Runtime(PROVIDERS["openvino"], "float32")
 FIXED = Runtime(Provider("cpu", "CPUExecutionProvider", "CPU", ""), "float32")
 """As a provider that wants a session for each number of positions."""
 needs_openvino = pytest.mark.skipif("openvino" not in installed_providers(), reason="OpenVINO is not installed")
@@ -155,7 +156,7 @@ def test_boards_that_a_network_does_not_play_take_no_place(tmp_path: Path) -> No
 @pytest.mark.parametrize("batch", [6, 8])
 def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Path, batch: int) -> None:
     """A session for any number takes milliseconds longer whenever the number changes, and its last bits differ."""
-    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=batch)
+    model = OnnxModel(network, OPENVINO, threads=1, batch=batch)
     model.prepare(9, 7)
     assert {1, batch} <= {*model._sessions[9, 7]}, "the others are created beside what follows"
     assert [model.sessions_for(count) for count in (5, 7, 13)] == (
@@ -173,7 +174,7 @@ def test_calls_in_openvino_are_divided_among_sessions_of_fixed_sizes(network: Pa
 def test_numbers_that_come_often_get_a_session_of_their_own(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On that board, as long as it is among the last ones."""
     monkeypatch.setattr(onnx_model, "OFTEN", 2)
-    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=8)
+    model = OnnxModel(network, OPENVINO, threads=1, batch=8)
     seen = []
     for _ in range(4):
         outputs = model.run(*inputs(6))
@@ -205,7 +206,7 @@ def test_openvino_runs_large_batches_as_halves(
     spatial, globals_ = inputs(rows, size, size)
     feeds = {"spatial": spatial, "globals": globals_}
     dimensions = {"height": size, "width": size, "batch": rows}
-    runtime = Runtime(PROVIDERS["openvino"], "float32")
+    runtime = OPENVINO
     session = openvino_session.OpenVinoSession(str(network), runtime, dimensions, threads=cores)
     assert len(session._requests) == parts
     monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: False)
@@ -232,7 +233,7 @@ def test_halves_of_a_batch_share_the_inputs_that_are_not_of_a_batch(monkeypatch:
     graph = onnx.helper.make_graph(nodes, "switched", given, [found])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
     monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
-    runtime, dimensions = Runtime(PROVIDERS["openvino"], "float32"), {"height": 19, "width": 19, "batch": 4}
+    runtime, dimensions = OPENVINO, {"height": 19, "width": 19, "batch": 4}
     session = openvino_session.OpenVinoSession(model.SerializeToString(), runtime, dimensions, threads=2)
     assert len(session._requests) == 2
     spatial = np.arange(4, dtype=np.float32)[:, None, None, None] * np.ones((1, 1, 19, 19), dtype=np.float32)
@@ -274,9 +275,7 @@ def test_each_half_of_a_batch_that_was_started_is_waited_for(
     """After an error in the first half the second went on, while the next batch was written to its inputs."""
     monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
     dimensions = {"height": 19, "width": 19, "batch": 4}
-    session = openvino_session.OpenVinoSession(
-        str(network), Runtime(PROVIDERS["openvino"], "float32"), dimensions, threads=2
-    )
+    session = openvino_session.OpenVinoSession(str(network), OPENVINO, dimensions, threads=2)
     spatial, globals_ = inputs(4, 19, 19)
     feeds = {"spatial": spatial, "globals": globals_}
     expected = session.run(feeds)
@@ -296,7 +295,7 @@ def test_each_half_of_a_batch_that_was_started_is_waited_for(
 @needs_openvino
 def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
     """OpenVINO writes to the same memory each time."""
-    model = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    model = OnnxModel(network, OPENVINO, threads=1, batch=2)
     spatial, globals_ = inputs(2)
     first = model.run(spatial, globals_)
     assert first.value is not None
@@ -387,7 +386,7 @@ def test_a_process_may_end_while_a_thread_frees_a_network(tmp_path: Path) -> Non
 
 @needs_openvino
 def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
-    openvino = OnnxModel(network, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    openvino = OnnxModel(network, OPENVINO, threads=1, batch=2)
     for count in (1, 2):
         assert_alike(openvino.run(*inputs(count)), OnnxModel(network, CPU).run(*inputs(count)), 1e-3)
 
@@ -402,7 +401,7 @@ def test_openvino_runs_the_products_of_newer_networks(tmp_path: Path, activation
     convert_file(source, target)
     spatial, globals_ = inputs(2)
     globals_ = np.concatenate([globals_, np.ones((2, 192 * human), np.float32)], axis=1)
-    openvino = OnnxModel(target, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=2)
+    openvino = OnnxModel(target, OPENVINO, threads=1, batch=2)
     assert_alike(openvino.run(spatial, globals_), OnnxModel(target, CPU).run(spatial, globals_), 1e-3)
 
 
@@ -509,7 +508,7 @@ def test_providers_can_be_tried_without_a_network() -> None:
 
 def outputs_of(path: Path, rows: int) -> RawOutputs:
     """Return what a new model, with sessions of its own, returns for random inputs."""
-    model = OnnxModel(path, Runtime(PROVIDERS["openvino"], "float32"), threads=1, batch=rows)
+    model = OnnxModel(path, OPENVINO, threads=1, batch=rows)
     rng = np.random.default_rng(1)
     spatial = rng.random((rows, model.info.planes, 5, 5), dtype=np.float32)
     found = model.run(spatial, rng.random((rows, model.info.globals_), dtype=np.float32))

@@ -4,15 +4,15 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from puct_support import AreaEvaluator, Searching, ShapedEvaluator, rows_of, search
 
+from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.anti_mirror import (
     Mirroring,
@@ -65,26 +65,20 @@ def test_an_opponent_mirrors_after_fourteen_mirrored_moves() -> None:
     assert found.color == WHITE
     assert not found.has_centre
     assert mirroring_in(mirrored_game(14), WHITE) is None, "Black does not mirror"
-    game = mirrored_game(16)
-    game.play("G8")
-    game.play("H7")
+    game = play_moves(mirrored_game(16), "G8 H7")
     assert mirroring_in(game, BLACK) is None, "the last move mirrors nothing"
 
 
 def test_a_single_other_move_is_forgiven() -> None:
     """With 17 of 18 moves mirrored, 7 + 9 are enough."""
-    game = mirrored_game(16)
-    for vertex in ("G8", "J7", "G10", "G4"):
-        game.play(vertex)
+    game = play_moves(mirrored_game(16), "G8 J7 G10 G4")
     assert mirroring_in(game, BLACK) is not None
 
 
 def test_one_who_has_stopped_no_longer_mirrors() -> None:
     """After many mirrored moves, five others and a mirrored one: (3 · 0.75⁵ + 1) · 0.75 = 1.28 of 3, below 45%."""
     for others, expected in ((4, True), (5, False)):
-        game = mirrored_game(30)
-        for vertex in ("E7", "D7", "J7", "K7", "E8", "D8", "J8", "K8", "E6", "D6")[: 2 * others]:
-            game.play(vertex)
+        game = play_moves(mirrored_game(30), ("E7", "D7", "J7", "K7", "E8", "D8", "J8", "K8", "E6", "D6")[: 2 * others])
         game.play("C5")
         game.play(REFLECTION[point("C5")])
         assert (mirroring_in(game, BLACK) is not None) is expected

@@ -5,18 +5,14 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import parse_diagram, play_moves
 from fake_evaluators import FakeEvaluator
 from puct_support import AreaEvaluator, game_from, moves_at, search, visits_of
 from superko_games import game_with_superko
 
-from gtp_engine.base.errors import ModelError
-from gtp_engine.config import Config
+from gtp_engine import Config, Game, ModelError, Rules, parse_vertex
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -89,8 +85,7 @@ def test_restrictions_hold_down_to_their_depth(searcher: Searcher, color: int) -
 def test_the_tree_is_reused_from_move_to_move(searcher: Searcher) -> None:
     game = Game(9)
     best = searcher.run(game, Limits(1000)).moves[0]
-    for point in best.pv[:2]:
-        game.play(point)
+    play_moves(game, best.pv[:2])
     report = searcher.run(game, Limits(1500))
     assert (report.visits, report.to_play) == (1500, game.to_play) and report.playouts < 1500
 
@@ -291,11 +286,8 @@ def test_two_occurrences_are_no_cycle() -> None:
 
 
 def test_a_pass_begins_the_count_again() -> None:
-    game = triple_ko(6, BLACK_WINS)
-    game.play(PASS)
-    game.play(PASS)
-    for vertex in LAP[:5]:
-        game.play(vertex)
+    game = play_moves(triple_ko(6, BLACK_WINS), "pass pass")
+    play_moves(game, LAP[:5])
     report, repeating = found(game, "E4")
     assert all(move.no_result < 1.0 for move in report.moves if move.point == repeating)
     assert len(game.keys_since_pass()) == 1 + 5

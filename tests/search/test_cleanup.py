@@ -5,18 +5,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
-from board_helpers import CHARACTER, COLOR, points_of, position_of
+from board_helpers import CHARACTER, COLOR, play_moves, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
 
+from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.engine.game_end import chains_of
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions, Evaluation
 from gtp_engine.go.area import area_owners
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import board_points, neighbors, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.cleanup import GAME_OVER
 from gtp_engine.search.puct.leaves import EVALUATE, TERMINAL
@@ -248,9 +247,7 @@ def test_reported_lines_end_with_the_game() -> None:
 
 
 def test_one_pass_after_the_end_of_a_game_leads_to_the_first_phase() -> None:
-    game = game_from(NEARLY_FULL, WHITE, "japanese")
-    game.play(PASS)
-    game.play(PASS)
+    game = play_moves(game_from(NEARLY_FULL, WHITE, "japanese"), "pass pass")
     evaluator = PhaseRecorder(knows_cleanup=True)
     report = search(game, 2, evaluator, symmetry_pruning=False)
     assert report.moves[0].pv[0] == PASS
@@ -266,8 +263,7 @@ def test_a_game_that_goes_on_after_two_passes_begins_a_new_tree() -> None:
         node = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
         first = int(store.tree.first_edge[node])
         move = next(int(m) for m in store.tree.move[first : first + int(store.tree.tried[node])] if m != PASS)
-        for point in (PASS, PASS, move):
-            game.play(point)
+        play_moves(game, (PASS, PASS, move))
         assert searcher.run(game, Limits(50)).playouts == 50
 
 

@@ -10,12 +10,11 @@ from puct_reference import People, ReferenceSearch
 from puct_support import AreaEvaluator, check_tree, compare, config, store_of
 from shared_files import shared_records
 
-from gtp_engine.config import Config, HumanConfig
+from gtp_engine import Config, Game, Rules
+from gtp_engine.config import HumanConfig
 from gtp_engine.config.katago import with_katago_settings
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import FirstMove, Limits, SearchRequest
 from gtp_engine.search.puct.choose import human_weights
 from gtp_engine.search.puct.puct_search import PuctSearch

@@ -28,10 +28,7 @@ from typing import Any, Final
 import pytest
 from shared_files import shared_file
 
-from gtp_engine.config import Config
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine import Config, Game, Rules, parse_vertex
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport

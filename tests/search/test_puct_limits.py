@@ -8,12 +8,11 @@ import pytest
 from busy_machine import bound, require_once, wait_until
 from puct_support import AreaEvaluator, Searching, check_tree, search, store_of
 
+from gtp_engine import CancelToken, Game
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.game import Game
 from gtp_engine.search.limits import (
     AT_ANY_DEPTH,
-    CancelToken,
     Limits,
     Progress,
     Reporting,

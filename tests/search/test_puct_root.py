@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 from puct_support import (
     PLAIN,
@@ -20,11 +21,9 @@ from puct_support import (
     store_of,
 )
 
+from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.evaluation.evaluator import AS_TRAINED, Request
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import FirstMove, Limits, Progress, SearchRequest
 from gtp_engine.search.puct.choose import RootMoves, chances, draw, passes_too_early, pruned
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -218,9 +217,7 @@ class HistoryEvaluator(ShapedEvaluator):
 @pytest.mark.parametrize(("ignores", "version", "first"), [(False, 8, 2), (True, 8, 0), (True, 0, 2), (True, None, 0)])
 def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: int | None, first: int) -> None:
     """But networks of other kinds than KataGo's (version 0) have always seen them."""
-    game = Game(7)
-    for vertex in ("C3", "E5"):
-        game.play(vertex)
+    game = play_moves(Game(7), "C3 E5")
     evaluator = HistoryEvaluator(model_version=version)
     search(game, SearchRequest(Limits(30), ignores_history=ignores), evaluator)
     root, *leaves = evaluator.lengths
@@ -430,9 +427,7 @@ def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
             for field in ("ownership_black", "ownership_stdev"):
                 assert getattr(move, field)[move.point] == getattr(original, field)[original.point]
                 assert sorted(getattr(move, field)) == sorted(getattr(original, field))
-            line = game.copy()
-            for point in move.pv:
-                line.play(point)
+            play_moves(game.copy(), move.pv)
 
 
 @pytest.mark.parametrize("graph_search", [False, True])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 from puct_reference import ReferenceSearch, mean_share
 from puct_support import (
@@ -20,14 +21,12 @@ from puct_support import (
 )
 from superko_games import game_with_superko
 
-from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine import Evaluator, EvaluatorInfo, Game, Rules
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits, RootPosition, SearchRequest
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
@@ -153,8 +152,7 @@ class RowChecker(FakeEvaluator):
         game, conditions = self.game.copy(), conditions_of_row(positions, slot)
         free = conditions.has_free_button
         assert conditions == conditions_of(game, passing_hacks=True)
-        for move in moves:
-            game.play(move)
+        play_moves(game, moves)
         expected = new_positions(1, game.width, game.height)
         write_game(expected, 0, game)
         expected.button[0] = (1 if game.button_black > 0 else 2) if free and game.button_black else 0
@@ -285,9 +283,7 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
 @pytest.mark.parametrize("conservative", [True, False])
 def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> None:
     """The search goes on from there all the same; the network is not told of passes that end nothing at the root."""
-    game = game_from(FINISHED, BLACK, "tromp-taylor", 0.5)
-    game.play(PASS)
-    game.play(PASS)
+    game = play_moves(game_from(FINISHED, BLACK, "tromp-taylor", 0.5), "pass pass")
     evaluator = RowRecorder()
     with Searching(evaluator, symmetry_pruning=False, conservative_pass=conservative) as searcher:
         searcher.run(game, Limits(100))

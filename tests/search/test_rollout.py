@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from board_helpers import parse_diagram
+from puct_support import game_from
 
+from gtp_engine import Game
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import Board, clone, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
-from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
 from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.rng import new_states, random_below
 from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
@@ -22,13 +22,6 @@ from gtp_engine.search.rollouts.rollout import (
     new_rollout_work,
     play_out,
 )
-
-
-def game_from(text: str, to_play: int = BLACK) -> tuple[Game, dict[str, int]]:
-    diagram = parse_diagram(text)
-    game = Game(diagram.width, diagram.height)
-    game.set_up([Move(color, point) for point, color in diagram.stones.items()], to_play)
-    return game, diagram.marks
 
 
 def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Board, np.ndarray, int]:
@@ -89,7 +82,7 @@ def test_rollouts_with_the_same_seed_are_the_same() -> None:
 
 def answers(text: str, to_play: int) -> set[int]:
     """Return the candidates of the tactical policy after the opponent's stone drawn as `#` or `@`."""
-    game, _ = game_from(text, to_play)
+    game = game_from(text, to_play)
     (last,) = parse_diagram(text).marked_stones
     work = new_rollout_work(game.width, game.height)
     find: Any = _tactical_candidates  # interpreted: it is compiled in rollouts, and on its own that takes seconds
@@ -150,7 +143,7 @@ def test_a_chain_runs_only_where_no_ladder_catches_it(ladder_breaker: bool) -> N
 def test_patterns(neighborhood: str, color: int, fits: bool) -> None:
     rows = neighborhood.split("/")
     text = "\n".join([". . . . .", *(f". {row} ." for row in rows), ". . . . ."])
-    game, _ = game_from(text)
+    game = game_from(text)
     center = (2 + 1) * 6 + 2 + 1
     assert fits_pattern(game.board, center, color, pattern_table()) is fits
 

@@ -13,15 +13,14 @@ from puct_support import game_from, moves_at, visits_of
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
+from gtp_engine import CancelToken, Config, Game, Rules, parse_vertex
 from gtp_engine.compiled.jit import interpret_until_loaded
-from gtp_engine.config import Config, SearchConfig
+from gtp_engine.config import SearchConfig
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import view_storage
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import CancelToken, Limits, Progress, Restriction, RootPosition, SearchRequest
+from gtp_engine.go.coords import board_points
+from gtp_engine.search.limits import Limits, Progress, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import count_area, play_out

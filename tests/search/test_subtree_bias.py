@@ -10,11 +10,10 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, store_of
 
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine import EvaluatorInfo, Game, Move, parse_vertex
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, board_points, parse_vertex, point_to_xy
-from gtp_engine.go.game import Game
+from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, update_means
 from gtp_engine.search.puct.root import params_of

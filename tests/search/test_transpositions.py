@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, config, game_from, run, store_of
 
-from gtp_engine.config import Config
-from gtp_engine.engine import Engine
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine import Config, Engine, Evaluator, EvaluatorInfo, Game, parse_vertex
 from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct.expand import new_means_work, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -129,9 +125,7 @@ def test_all_lines_to_a_node_lead_to_the_same_position() -> None:
         positions: dict[int, set[object]] = {}
         lines = 0
         for node, line in lines_to(store):
-            game = Game(4)
-            for move in line:
-                game.play(move, tolerant=True)
+            game = play_moves(Game(4), line, tolerant=True)
             state = (*game.board.color.tolist(), game.to_play, game.ko_point, game.consecutive_passes)
             positions.setdefault(node, set()).add(state)
             lines += 1
@@ -276,8 +270,7 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
         game = Game(4)
         store = run(searcher, game, 1000)
         lines = (line for node, line in lines_to(store) if len(line) == 2 and has_popular_child(store, node))
-        for point in next(lines):
-            game.play(point)
+        play_moves(game, next(lines))
         report = searcher.run(game, Limits(2))
         tree = store.tree
         assert has_popular_child(store, ROOT)
@@ -386,9 +379,7 @@ def test_a_position_of_a_game_has_the_key_that_it_has_in_a_tree(bound: int) -> N
     store, compared = store_of(searcher), 0
     params = searcher_params(options)
     for node, line in lines_to(store):
-        game = Game(4)
-        for move in line:
-            game.play(move, tolerant=True)
+        game = play_moves(Game(4), line, tolerant=True)
         if store.tree.graph.key[node] != 0:
             assert key_of_root(game, game.to_play, params) == int(store.tree.graph.key[node]), line
             compared += 1

@@ -9,7 +9,6 @@ import pytest
 from engine_positions import DEAD_STONE, set_up
 from knowing_evaluator import KnowingEvaluator
 from review.review_support import analysis_of, with_mistakes
-from superko_games import triple_ko
 
 from gtp_engine.base import languages
 from gtp_engine.base.errors import ModelError, SgfError
@@ -28,7 +27,7 @@ from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_inter
 from gtp_engine.people.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
 from gtp_engine.people.terminal.typed_command import save
 from gtp_engine.search.limits import CancelToken
-from gtp_engine.sgf import format_sgf, parse_sgf
+from gtp_engine.sgf import parse_sgf
 
 
 class Script:
@@ -218,12 +217,6 @@ def test_a_record_that_cannot_be_loaded_is_refused_before_the_question(
     assert (engine.game.width, len(engine.game.moves)) == (7, 2)
 
 
-def test_time_runs_out(engine: Engine) -> None:
-    script = play(engine, time=TimeSettings.absolute(1e-5))
-    assert script.messages[-1] == "Tengen wins on time (W+T)."
-    assert script.screens[-1].prompt == "new, undo, save FILE or quit>"
-
-
 @pytest.mark.parametrize(
     ("result", "won", "lost"),
     [
@@ -261,12 +254,6 @@ def test_a_result_on_time_is_offered_to_be_saved(engine: Engine, monkeypatch: py
     game.run()
     assert "Tengen wins on time (W+T)." in script.messages
     assert script.screens[-1].prompt == "Save the game? (yes, no)>"
-
-
-def test_a_long_cycle_has_no_result(engine: Engine, folder: Path) -> None:
-    (folder / "cycle.sgf").write_text(format_sgf(triple_ko("chinese", 11)))
-    script = play(engine, "load cycle", "b2")
-    assert script.messages[2] == "The game has no result: the position has occurred for the third time."
 
 
 def test_ctrl_c_while_typing_says_how_to_end(engine: Engine) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from board_helpers import random_moves
 
+from gtp_engine import Game, Move, Rules
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import Move, board_points
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points
 from gtp_engine.sgf import format_sgf
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, recorded
 

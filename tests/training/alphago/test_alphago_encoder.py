@@ -11,12 +11,11 @@ import reference
 from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, vertex
 from training.alphago.alphago_oracle import AlphaGoOracle
 
+from gtp_engine import Game, Move, Rules
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
-from gtp_engine.go.coords import Move, board_points, point_to_xy, transform, xy_to_point
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.planes import FEATURES, planes_of

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import action_to_point
+from board_helpers import action_to_point, play_moves
 from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from training.alphago.games import random_game, record, wild_game, write_records
 from training.alphago.test_alphago_encoder import encode
 from training.selfplay.test_policy_games import ScriptedRows
 
-from gtp_engine.base.errors import ConfigError, ModelError, SgfError
+from gtp_engine import ConfigError, Game, ModelError, SgfError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
@@ -21,7 +21,6 @@ from gtp_engine.go.area import territory_owners
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
-from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.stages.game_positions import (
@@ -127,15 +126,7 @@ def test_games_are_split_by_their_names(tmp_path: Path) -> None:
 
 def finished(winner: int, size: int = 3) -> Game:
     """Return a game that Black wins by all points, or White by komi."""
-    game = Game(size, size, komi=0.5)
-    if winner == BLACK:
-        game.play("B2")
-        game.play("pass")
-        game.play("pass")
-    else:
-        game.play("pass")
-        game.play("pass")
-    return game
+    return play_moves(Game(size, size, komi=0.5), "B2 pass pass" if winner == BLACK else "pass pass")
 
 
 def filled() -> Collector:

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from nn import tiny_networks
 
-from gtp_engine.base.errors import ModelError
-from gtp_engine.config import Config, NetworkConfig
+from gtp_engine import Config, ModelError, load_evaluator
+from gtp_engine.config import NetworkConfig
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, read_linear_policy, write_linear_policy
 

@@ -5,13 +5,12 @@ import pytest
 from board_helpers import game_from
 from training.alphago.games import random_game
 
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine import Evaluator, Game, Rules, parse_vertex
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine.go.coords import board_points
 from gtp_engine.training.alphago.planes import planes_of
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
 

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from board_helpers import point_to_action
+from board_helpers import play_moves, point_to_action
 from training.needs_torch import torch
 
-from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine import ConfigError, Game, ModelError, parse_vertex
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.training.alphago.planes import planes_of
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch
 from gtp_engine.training.alphago.stages.game_records import Collector, read_episodes
@@ -53,9 +51,7 @@ def start(shape: NetShape = SHAPE, seed: int = 1) -> PolicyNet:
 
 def game_of(*vertices: str) -> Game:
     """Return a game with these moves and two passes behind them."""
-    game = Game(3, 3, komi=0.5)
-    for vertex in (*vertices, "pass", "pass"):
-        game.play(vertex)
+    game = play_moves(Game(3, 3, komi=0.5), (*vertices, "pass", "pass"))
     assert game.is_over
     return game
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
+from board_helpers import parse_diagram, play_moves
 from fake_evaluators import FakeEvaluator
 from puct_support import (
     AreaEvaluator,
@@ -20,16 +20,12 @@ from puct_support import (
     store_of,
 )
 
-from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine import Config, ConfigError, Evaluator, Game, Rules, parse_vertex
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
-from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, Request
+from gtp_engine.evaluation.evaluator import ExclusiveEvaluator, Request
 from gtp_engine.evaluation.positions import Positions, conditions_of_row
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
@@ -278,9 +274,7 @@ def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> Non
     middle = [parse_vertex(vertex, width=5, height=5) for vertex in ("C3", "C1", "C5", "C2", "C4")]
     games = []
     for number in range(6):
-        game = game_from(NEUTRAL, BLACK if number % 2 else WHITE)
-        for point in middle[: number // 2 * 2]:
-            game.play(point)
+        game = play_moves(game_from(NEUTRAL, BLACK if number % 2 else WHITE), middle[: number // 2 * 2])
         games.append(game)
     evaluator = RolloutEvaluator(script(*middle))
     found = play_out(network_player(evaluator, 6, 5), games)

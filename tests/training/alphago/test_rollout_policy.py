@@ -10,13 +10,11 @@ from click.testing import CliRunner
 from training.alphago.games import record, wild_game, write_records
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
-from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine import ConfigError, Game, ModelError, Rules
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.cli import cli
 from gtp_engine.go.board import new_board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.search.rng import new_states
 from gtp_engine.training.alphago.linear_policy import (

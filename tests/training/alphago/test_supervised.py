@@ -13,12 +13,10 @@ from click.testing import CliRunner
 from training.alphago.games import ORDERLY_MOVES, orderly_records, write_records
 from training.needs_torch import torch
 
-from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine import Config, ConfigError, Game, ModelError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.cli import cli
-from gtp_engine.config import Config
-from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import evaluator_of
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players

@@ -11,7 +11,7 @@ from training.alphago.games import orderly_records
 from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
-from gtp_engine.base.errors import ConfigError
+from gtp_engine import ConfigError, Game, load_evaluator
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
@@ -19,8 +19,6 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import Episode
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from full_disk import fill_disk_of
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import TINY, count_stones, run, tiny_config, tiny_module, unpacked, write_data
 
-from gtp_engine.base.errors import ConfigError, ModelError
+from gtp_engine import ConfigError, Game, ModelError
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
@@ -450,9 +450,7 @@ def test_without_torch_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(("width", "height"), [(7, 7), (6, 4)])
 def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: int) -> None:
-    game = Game(width, height)
-    for vertex in ("A1", "C2", "B1", "D4", "A2", "B3", "E2"):
-        game.play(vertex)
+    game = play_moves(Game(width, height), "A1 C2 B1 D4 A2 B3 E2")
     encoder, positions = KatagoV7Encoder(width, height), new_positions(1, width, height)
     write_game(positions, 0, game)
 

@@ -11,14 +11,12 @@ from shared_files import shared_file
 from training.needs_torch import torch
 from training.toy import run, tiny_config, tiny_module, unpacked
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Game, ModelError, load_evaluator
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.game import Game
 from gtp_engine.nn.katago_format.parser import parse_network
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.onnx_export import convert_file, info_of_network
 from gtp_engine.training.core.devices import choose_machine

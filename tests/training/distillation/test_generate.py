@@ -17,11 +17,10 @@ from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 from training.distillation.test_shards import TEACHER
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Evaluator, ModelError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, first_game, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths

@@ -9,12 +9,11 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError
+from gtp_engine import ConfigError, Game
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.game import Game
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
     BLOCK_MOVES,

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from board_helpers import play_moves
 from fake_evaluators import UniformEvaluator
 from training.scripted_rows import BlackLeads
 
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine import Evaluator, Game, Rules
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import Samples
@@ -27,9 +27,7 @@ def label(game: Game, evaluator: Evaluator | None = None) -> Samples:
 
 @pytest.mark.parametrize(("moves", "value", "sign"), [([], [0.7, 0.2, 0.1], 1), (["C2"], [0.2, 0.7, 0.1], -1)])
 def test_what_is_good_for_black_is_bad_for_white_to_move(moves: list[str], value: list[float], sign: int) -> None:
-    game = Game(5, 4)
-    for vertex in moves:
-        game.play(vertex)
+    game = play_moves(Game(5, 4), moves)
     samples = label(game)
     np.testing.assert_allclose(samples.value, [value], atol=1e-3)
     np.testing.assert_allclose(samples.score[:, :3], [[sign * 3.0, 9.0, sign * 4.0]])
@@ -72,9 +70,7 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
         samples = labeller.label(games.positions, games.evaluation, numbers, games.optimistic)
         planes = np.unpackbits(samples.planes, axis=2, count=width * height)
         for i, played in enumerate(games.playing):
-            again = Game(*size, played.game.rules, played.game.komi)
-            for move in played.game.moves:
-                again.play(move)
+            again = play_moves(Game(*size, played.game.rules, played.game.komi), played.game.moves)
             write_game(row, 0, again)
             encoder.encode(row, range(1), identity, inputs)
             np.testing.assert_array_equal(planes[i].reshape(22, height, width), inputs.spatial[0])

@@ -8,10 +8,7 @@ from fake_evaluators import FakeEvaluator
 from training.distillation.test_labels import label
 from training.scripted_rows import BlackLeads
 
-from gtp_engine.base.errors import SgfError
-from gtp_engine.go.coords import parse_vertex
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
+from gtp_engine import Game, Rules, SgfError, parse_vertex
 from gtp_engine.training.distillation.generate import input_keys
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, blocks_of_records
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player, join

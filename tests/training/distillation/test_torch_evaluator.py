@@ -13,13 +13,11 @@ from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import tiny_module
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine import Evaluator, Game, ModelError, Rules
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules
 from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine

@@ -15,7 +15,7 @@ from fake_evaluators import UniformEvaluator
 from training.needs_torch import torch
 from training.toy import TINY, tiny_config, tiny_module, trained, unpacked, write_data
 
-from gtp_engine.base.errors import ConfigError, TengenError
+from gtp_engine import ConfigError, TengenError, load_evaluator
 from gtp_engine.cli import cli
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import NetworkConfig
@@ -23,7 +23,6 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, write_profile
-from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint

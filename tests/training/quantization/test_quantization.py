@@ -462,15 +462,6 @@ def test_layers_are_not_measured_where_the_whole_is_good_enough(path: Path, tmp_
 
 
 @pytest.mark.usefixtures("no_waiting")
-def test_the_same_seed_makes_the_same_network(path: Path, tmp_path: Path) -> None:
-    weights = []
-    for name in ("a", "b"):
-        quantize_file(path, tmp_path / name, QUICK, progress=nothing)
-        weights.append([entry.SerializeToString() for entry in onnx.load(tmp_path / name).graph.initializer])
-    assert weights[0] == weights[1]
-
-
-@pytest.mark.usefixtures("no_waiting")
 @pytest.mark.parametrize("stop", ["playing games: 4 of", "measuring the ranges of values: 16", "each layer: 2 of 4"])
 def test_a_quantization_that_was_stopped_goes_on(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str
