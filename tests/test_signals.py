@@ -52,7 +52,7 @@ TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\
         (f"print('works'); {CALCULATING}", [SIGINT, SIGTERM], 128 + SIGTERM),
         (STOPPED, [SIGINT], 0),
         (STOPPED, [SIGTERM], 0),
-        (f"{STOPPED}    work()", [SIGINT, SIGINT], -SIGINT),
+        (f"{STOPPED}    {SWALLOWING[:-7]}", [SIGINT, SIGINT], -SIGINT),
         (f"{STOPPED}    work()", [SIGTERM, SIGTERM], -SIGTERM),
         (f"{STOPPED}    {CALCULATING}", [SIGTERM, SIGINT], 128 + SIGINT),
         (TERMINAL, [SIGINT, SIGINT, SIGINT, SIGTERM], -SIGTERM),
