@@ -108,9 +108,7 @@ def frames(path: str, data: bytes, *, again: bool = True) -> Attack:
         async def one(_: int) -> None:
             _, writer = await upgraded(target, path)
             try:
-                writer.write(data)
-                await writer.drain()
-                while again:
+                for _ in itertools.count() if again else range(1):
                     writer.write(data)
                     await writer.drain()
                 await asyncio.sleep(0.01)

@@ -222,11 +222,6 @@ def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
         ServerSettings(proxy="127.0.0.1, nginx")
 
 
-def test_a_key_needs_a_certificate() -> None:
-    with pytest.raises(ConfigError, match="without a certificate"):
-        ServerSettings(key="key.pem")
-
-
 @pytest.mark.parametrize(
     ("tokens", "seconds", "may_try"),
     [

@@ -191,12 +191,6 @@ async def test_libraries_write_to_the_same_log() -> None:
     assert json.loads(lines[1])["message"] == "no\x1b[2J\nrequest: forged" and lines[1].isprintable()
 
 
-def test_the_log_as_json_has_an_object_in_each_line() -> None:
-    lines: list[str] = []
-    ServerLog(is_json=True, write=lines.append)("two\nlines")
-    assert json.loads(lines[0])["message"] == "two\nlines" and "\n" not in lines[0]
-
-
 async def test_a_server_is_healthy_until_it_ends(tmp_path: Path) -> None:
     operations = Operations(ServerLog())
     async with serving(token=TOKEN, operations=operations) as client:
