@@ -42,7 +42,7 @@ def written(path: Path) -> int:
 def test_it_ends_when_the_folder_holds_enough(tmp_path: Path) -> None:
     tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=200))
     assert 200 <= written(tmp_path) == tally.kept < 200 + 48
-    again = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=200))
+    again = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=tally.kept))
     assert again.kept == again.labelled.total() == 0, "the goal is the folder's, not the run's"
 
 
