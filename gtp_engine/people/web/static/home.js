@@ -74,12 +74,13 @@ export class Home {
     const moves = ngettext("{count} move", "{count} moves", game.moves);
     const size = `${game.rows[0].length} × ${game.rows.length}`;
     const level = game.opened || !game.level || game.level === "max" ? "" : `Tengen ${rankName(game.level)}`;
-    const facts = [`${state} ${moves}`, ...[size, level, when].map((fact) => fact.replace(/\s/g, "\u00a0"))].filter(Boolean).join(" · "); // lines break between them
+    const facts = [`${state} ${moves}`, size, level].filter(Boolean).join(" · ");
     text.append(
       Object.assign(document.createElement("strong"), { textContent: name, dir: "auto" }),
       Object.assign(document.createElement("span"), { textContent: facts }),
+      Object.assign(document.createElement("span"), { textContent: when }),
     );
-    if (game.title) text.lastChild.before(Object.assign(document.createElement("span"), { textContent: players, dir: "auto" }));
+    if (game.title) text.firstChild.after(Object.assign(document.createElement("span"), { textContent: players, dir: "auto" }));
     if (game.accuracy) text.append(Object.assign(document.createElement("span"), { textContent: accuracyText(game.accuracy) }));
     open.className = "game";
     open.dataset.id = game.id;
