@@ -91,17 +91,17 @@ def pytest_xdist_node_collection_finished(node: Any, ids: Sequence[str]) -> None
 
     The workers wait meanwhile.  Two that need the same kernels at a time would both compile them.
     """
-    compile_for(len(ids), node.config)
+    compile_for(len(ids))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Do the same without workers: a test that compiles the largest kernel on a busy machine looks as if it hung."""
     gc.freeze()  # tests and modules, which the collector would go through again and again
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
-        compile_for(len(session.items), session.config)
+        compile_for(len(session.items))
 
 
-def compile_for(tests: int, config: pytest.Config) -> None:
+def compile_for(tests: int) -> None:
     """Compile the kernels that most tests use, on two cores, if there are many tests."""
     if tests >= MANY_TESTS:
         from warm_cache import STARTS, compile_once

@@ -9,11 +9,12 @@ game (measured side by side: 8,300 against 14,200 games/s on 19×19).  Two rules
 must not return an array to Python, which would get the array's reference count wrong; it writes into arrays it is
 given and returns numbers.
 
-Compiling all kernels takes the first start half a minute.  Most of that goes into compiling the same code again as
-part of each kernel that calls it.  Three rules keep it short.  A kernel is compiled without the wrapper that unpacks
-Python arguments unless Python calls it.  A kernel that is called from one place only is a `spliced_kernel`, compiled
-only with its caller.  And every kernel should be called with one signature: numba compiles it once more for an int32
-instead of an int64, and for a literal 0 instead of a variable, hence `wide()`.
+Compiling all kernels takes the first start half a minute.  Most of that goes into numba's passes over each kernel and
+LLVM's over each that Python calls.  Three rules keep it short.  A kernel is compiled without the wrapper that unpacks
+Python arguments unless Python calls it.  A small kernel that is called from one place only is a `spliced_kernel`,
+compiled only with its caller; large ones are not, as numba's passes slow down with a function's length.  And every
+kernel should be called with one signature: numba compiles it once more for an int32 instead of an int64, and for a
+literal 0 instead of a variable, hence `wide()`.
 
 Until kernels have been compiled, a process can run their Python source instead (`interpret_until_loaded`), some hundred
 times slower: fast enough for a board, and for a small search.  The results are the same but for the last digits of
@@ -296,8 +297,8 @@ def inlined_kernel(function: Callable[P, R]) -> Callable[P, R]:
 def spliced_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Return a kernel whose statements numba substitutes for the call when it compiles the calling kernel.
 
-    For a kernel that is called from one place only: it needs no compilation of its own, and the kernels it calls are
-    not compiled once more with it.  Each further place would compile it again.
+    For a small kernel that is called from one place only: it needs no compilation of its own.  Each further place would
+    compile it again.
     """
     return cast("Callable[P, R]", _Kernel(function, {**_OPTIONS, "inline": "always"}))
 

@@ -1,12 +1,10 @@
 """What of numba is changed: how kernels are optimized and linked into others, and where compiled code is kept.
 
-LLVM optimizes a kernel once, with all the kernels that are linked into it.  numba has it run over each function before
-that as well, which took a sixth of the time for the largest kernel and made none faster (searches take 0.95 to 1.00 of
-the processor time with both kinds of code, alternating).
-
-Kernels that only kernels call become LLVM's intermediate code, which is linked into each caller.  numba generates
-machine code for every function that it compiles.  A function without a wrapper for Python is never run on its own, so
-for these it is left out, and nothing is cached: their callers' files have all the code.
+Kernels that only kernels call become LLVM's intermediate code, as numba writes it.  A kernel that Python calls is
+linked with all that it needs, each once, and LLVM optimizes the whole once.  numba links, optimizes and generates
+machine code for every function that it compiles, so that LLVM goes through a kernel again for each level of callers
+above it.  A kernel without a wrapper for Python never runs on its own, and nothing of it is cached: its callers' files
+have all.
 """
 
 import contextlib
@@ -25,16 +23,13 @@ from gtp_engine.compiled.kernel_cache import PACKAGE, cache_directory, is_in_win
 
 
 class _WithoutMachineCode:
-    """numba's code generator, which leaves a function's optimized intermediate code as it is."""
+    """numba's code generator for functions that never run on their own."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._codegen, name)
-
-    def _add_module(self, module: object) -> None:
-        """Do nothing instead of passing the code to the generator."""
 
     def set_env(self, name: str, environment: object) -> None:
         """Do nothing: only code that raises or calls Python reads an environment, and kernels do neither."""
@@ -46,6 +41,13 @@ class _LeanLibrary(JITCodeLibrary):
     def _optimize_functions(self, ll_module: Any) -> None:
         """Do the rest of what numba's method does."""
         ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        """Link the kernels that this one calls, and those that they call, and complete the code."""
+        needed = self._linking_libraries
+        for library in needed:  # the list grows meanwhile
+            needed += [callee for callee in library._linking_libraries if callee not in needed]
+        super().finalize()
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Return what numba keeps of the code, with empty functions in place of the intermediate code.
@@ -59,7 +61,7 @@ class _LeanLibrary(JITCodeLibrary):
 
 
 class _LinkedLibrary(_LeanLibrary):
-    """The code of a function, to be linked into callers."""
+    """The intermediate code of a function without those that it calls, to be linked into kernels that Python calls."""
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(_WithoutMachineCode(codegen), name)
@@ -69,8 +71,8 @@ class _LinkedLibrary(_LeanLibrary):
         self._ensure_finalized()
         return 0
 
-    def _finalize_specific(self) -> None:
-        """Do nothing instead of completing machine code."""
+    def finalize(self) -> None:
+        """Do nothing instead of linking, optimizing and generating machine code."""
 
 
 class _UseLibrary(LoweringPass):

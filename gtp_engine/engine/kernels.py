@@ -16,9 +16,9 @@ take about as long.  Each compiles the callees of its kernels again, of which th
 instead of 53 s for a network's kernels, on one core of an AMD EPYC.  Of each kind only one compiles on a machine at a
 time.  The others wait, while their engines load what these have compiled.
 
-`select_batch` takes two fifths of it, `encode_rows` a fifth.  Nearly half is numba's Python code (types, spliced
-kernels, lowering), the rest LLVM's.  Fewer of its passes than now (`_jit_linking`) save little: none for reference
-counts, none for kernels that are linked into others, and no copies of spliced kernels in numba together 4%.
+`select_batch` takes two fifths of it, `encode_rows` a fifth.  Nearly half is numba's Python code (types, lowering), the
+rest LLVM's.  Fewer of its passes than now (`jit_linking`) save little: none for reference counts, and none of its own
+for a kernel before it is linked.
 """
 
 import contextlib

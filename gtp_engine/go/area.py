@@ -223,7 +223,7 @@ def _fill_piece(board: Board, start: int, area: IntArray, work: LifeWork) -> int
     return -write if is_seki else write
 
 
-@spliced_kernel
+@kernel
 def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, out: IntArray) -> int:
     """Return Black's pieces that live independently minus White's, and set out[p], int32[n], to the owner of p.
 
@@ -236,7 +236,7 @@ def taxed_area_map(board: Board, suicide: bool, work: LifeWork, area: IntArray, 
     return _add_independent_pieces(board, area, work, out)
 
 
-@spliced_kernel
+@kernel
 def cleaned_up_map(
     board: Board,
     start: NDArray[np.int8],
@@ -264,7 +264,7 @@ def cleaned_up_map(
     return balance
 
 
-@spliced_kernel
+@kernel
 def _add_independent_pieces(board: Board, area: IntArray, work: LifeWork, out: IntArray) -> int:
     """Return Black's pieces that live independently minus White's, after writing their points to `out`."""
     for point in range(out.size):

@@ -191,7 +191,7 @@ def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.fl
         values[ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
 
 
-@spliced_kernel
+@kernel
 def write_globals(
     positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: NDArray[np.float32]
 ) -> None:
@@ -287,7 +287,7 @@ def _write_ladders(
             _write_marks(cache.marks[slot], works, cells, planes[_LADDER_MOVES])
 
 
-@spliced_kernel
+@kernel
 def _write_area(
     positions: Positions,
     row: int,
@@ -353,7 +353,7 @@ def shown_moves(positions: Positions, row: int) -> int:
     return count
 
 
-@spliced_kernel
+@kernel
 def _encode_row(
     positions: Positions,
     row: int,

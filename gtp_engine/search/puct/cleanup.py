@@ -199,7 +199,7 @@ def phase_key(cleanup: Cleanup, key: np.uint64) -> Any:
     return key
 
 
-@spliced_kernel
+@kernel
 def score_territory(
     cleanup: Cleanup, board: Board, tax: int, suicide: bool, life: LifeWork, area: IntArray, owner: IntArray
 ) -> int:
@@ -220,7 +220,7 @@ def score_territory(
 # --- the end without these phases
 
 
-@spliced_kernel
+@kernel
 def agreed_margin(board: Board, ownership_black: NDArray[np.float32], tax: int, work: TaxWork, area: IntArray) -> float:
     """Return Black's points minus White's by territory, without komi; UNDECIDED unless everything is decided.
 

@@ -143,7 +143,7 @@ def leaf_node(leaves: Leaves, row: int) -> int:
     return wide(leaves.path[row, leaves.depth[row]])
 
 
-@spliced_kernel
+@kernel
 def _add_edges(tree: Tree, params: Params, leaves: Leaves, row: int, policy: NDArray[np.float32]) -> None:
     """Give the node at the end of a row's path an edge for every legal move, or none if the tree is full.
 

@@ -229,7 +229,7 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, work: 
         copy_board(here, start)
 
 
-@spliced_kernel
+@kernel
 def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
     """Complete a row after `write_leaf_boards`: the last moves, what ko forbids, whether a pass ends the game."""
     positions = leaves.positions

@@ -290,7 +290,7 @@ def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int, selection: int)
     return bool(more and selection != WITHOUT_WEIGHT)
 
 
-@spliced_kernel
+@kernel
 def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -> int:
     """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
@@ -365,7 +365,7 @@ def remove_virtual_visits(tree: Tree, leaves: Leaves, row: int) -> None:
         tree.virtual_visits[leaves.path[row, at]] -= 1
 
 
-@spliced_kernel
+@kernel
 def _score_terminal(params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
     """Write the result of a row in which the game is over, by area less the tax, or by territory.
 
@@ -389,7 +389,7 @@ def _score_terminal(params: Params, leaves: Leaves, row: int, work: PathWork) ->
     leaves.margin[row] = margin
 
 
-@spliced_kernel
+@kernel
 def _share_node(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> int:
     """Return the kind of a row that ends at a new node, after letting its edge lead to the node of the same position.
 
@@ -433,7 +433,7 @@ def _kind_of_new_node(tree: Tree, root: Root, params: Params, leaves: Leaves, ro
     return EVALUATE
 
 
-@spliced_kernel
+@kernel
 def _assign_bucket(tree: Tree, root: Root, leaves: Leaves, row: int) -> None:
     """Give the node at the end of a row's path its bucket (`subtree_bias`), if it was reached by a move after another.
 
