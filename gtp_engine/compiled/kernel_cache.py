@@ -344,9 +344,6 @@ class CompilationNote:
     @contextlib.contextmanager
     def compiling(self) -> Iterator[None]:
         """Let the block compile kernels, and tell the user on stderr if that takes long together with earlier ones."""
-        if self._is_said:
-            yield
-            return
         timer = threading.Timer(_PATIENCE - self._seconds, self._say)
         timer.daemon = True
         timer.start()
