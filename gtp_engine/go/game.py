@@ -387,8 +387,10 @@ class Game:
     def resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
         """Return the move that arguments of `play` describe; raises InvalidVertexError and InvalidColorError."""
         if isinstance(move, tuple):
-            is_ours = type(move[0]) is Color and isinstance(move, Move) and self._all_points.get(move[1]) is move[1]
-            found = move if is_ours else self.as_move(move)
+            if isinstance(move, Move) and type(move[0]) is Color and self._all_points.get(move[1]) is move[1]:
+                found = move
+            else:
+                found = self.as_move(move)
             if color is not None and to_color(color) != found.color:
                 raise InvalidColorError(problem(f"move {found} as one of {to_color(color)}", expected="one color"))
             return found

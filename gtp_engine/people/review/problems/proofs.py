@@ -1,8 +1,8 @@
 """First moves that are proved to save or capture a chain, and why others fail (`search.fights`).
 
-A proof holds without a ko, and if all points of the region more than `STEPS` from the surrounded side's stones are the
-other side's.  Kos are never proved: where one side needs a ko, or where who has more threats decides, the network's
-search answers.
+A proof holds without a ko, and if all points of the region more than `STEPS` from the surrounded side's stones (that no
+move succeeds: `_STEPS_LOST`) are the other side's.  Kos are never proved: where one side needs a ko, or where who has
+more threats decides, the network's search answers.
 """
 
 from dataclasses import dataclass, replace

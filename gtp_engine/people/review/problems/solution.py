@@ -88,7 +88,7 @@ class Solution:
     @property
     def _basis(self) -> str:
         if self.is_proved:
-            return later("Proved, with all points more than two steps away counted for the surrounding side.")
+            return later("Proved, with all points far from the fight counted for the surrounding side.")
         return later("Expected by the network, not proved.")
 
     @property
