@@ -55,7 +55,7 @@ def ending_cleanly() -> Iterator[None]:
     for number in own:
         signal.signal(number, _interrupt if number == signal.SIGINT else end_at_once)
     if sys.platform != "win32":  # there only a socket can be written to by the system
-        read, write = os.pipe()
+        read, write = _pipe()
         os.set_blocking(write, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
         threading.Thread(target=_count_signals, args=(read,), name="signals", daemon=True).start()
@@ -64,6 +64,17 @@ def ending_cleanly() -> Iterator[None]:
     finally:
         for number in own:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _pipe() -> tuple[int, int]:
+    """Return the ends of a pipe, neither of which takes the place of stdin, stdout or stderr where that is closed."""
+    held = [os.open(os.devnull, os.O_RDONLY)]
+    while held[-1] <= 2:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+    ends = os.pipe()
+    for descriptor in held:
+        os.close(descriptor)
+    return ends
 
 
 def _count_signals(descriptor: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -244,6 +244,11 @@ def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None
             return
         except SgfError as error:
             failures[source.name] = str(error)
+    _end_unreadable(failures)
+
+
+def _end_unreadable(failures: Mapping[str, str]) -> NoReturn:
+    """End the program, because none of these records can be read for these reasons."""
     click.echo("\n".join(f"Could not read {name}: {reason}" for name, reason in failures.items()), err=True)
     sys.exit(1)
 
@@ -344,7 +349,9 @@ def rank_command(
         except SgfError as error:
             unreadable[source.name] = str(error)
     report = estimate_ranks(records, config, player=player, most=moves)
-    report.left_out |= unreadable
+    report.left_out = unreadable | report.left_out
+    if not report.games:
+        _end_unreadable(report.left_out)
     click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2) if as_json else report.to_text())
     sys.exit(not report.ranks)
 

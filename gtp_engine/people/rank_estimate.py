@@ -351,6 +351,8 @@ class RankReport:
     """Why records were left out, by their names."""
     notes: list[str]
     """Sentences about records that end early, and about players who may not be people."""
+    games: int = 0
+    """How many records could be read."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for programs: of a single player one object, else one for each in a list."""
@@ -444,7 +446,7 @@ def rank_players(
 
     What a player of one name played counts together, but the nameless of several records are several people.
     """
-    report = RankReport({}, {}, {}, [])
+    report = RankReport({}, {}, {}, [], len(records))
     moves: dict[str, list[Numbers]] = {}
     seen: dict[tuple[Move, ...], str] = {}
     met: dict[str, bool] = {}
