@@ -434,7 +434,7 @@ def _prepared(name: str, case: Miniature, box: Box) -> list[str]:
     return [*name.split(), *shlex.split(case.words.replace("{box}", str(box.path)))]
 
 
-IGNORED_INTERRUPT = re.compile(r"Exception ignored in: <(function Weak|finalize).*\n(?:.*\n)*?KeyboardInterrupt: *\n")
+IGNORED_INTERRUPT = re.compile(r"Exception ignored in: <function WeakSet\b.*\n(?:.*\n)*?KeyboardInterrupt: *\n")
 """What Python writes of an interrupt that comes in a callback of its own weak references; the command goes on."""
 
 SIGNALS: Final = ("SIGTERM", "SIGTERM twice", "SIGINT", "SIGINT twice")
