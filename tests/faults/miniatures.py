@@ -75,7 +75,7 @@ def engines_of_rank() -> None:
 
     rank_estimate.networks_of = lambda _: (FakeEvaluator(), FakeEvaluator(needs_profile=True), None)  # type: ignore
     rank_estimate.read_rank_table = lambda _: None  # type: ignore
-    report = SimpleNamespace(ranks={}, left_out={}, to_text=lambda: "no rank")
+    report = rank_estimate.RankReport({}, {}, {}, [], games=1)
     rank_estimate.rank_players = lambda *_, **__: report  # type: ignore
 
 
