@@ -565,10 +565,10 @@ class GoodClient:
         return time.monotonic() - started
 
     async def seconds_of_moves(self, duration: float) -> list[float]:
-        """Play for so long; return the seconds from each move to the engine's one."""
+        """Play for so long, at least three moves; return the seconds from each move to the engine's one."""
         found = []
         end = time.monotonic() + duration
-        while time.monotonic() < end or not found:
+        while time.monotonic() < end or len(found) < 3:
             started = time.monotonic()
             await self._socket.send_json({"do": "play", "vertex": "pass"})
             await self._next(

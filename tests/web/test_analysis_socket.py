@@ -359,6 +359,7 @@ async def test_a_client_that_is_held_back_is_not_waited_for_once_it_has_gone(mon
     monkeypatch.setattr(client_socket, "HEARTBEAT", 600.0)
     async with serving() as client:
         async with raw_socket(client) as (_, writer):
+            assert [each.transport.max_size for each in connections(client)] == [client_socket.READ]
             writer.write(frame(b"x" * 900_000) * 4)
             await asyncio.sleep(0.5)
             writer.transport.abort()
