@@ -13,7 +13,7 @@ from busy_machine import bound
 from gtp_engine.base.signals import stop_on_signals
 
 COMMAND = """
-import hashlib, signal, sys
+import hashlib, signal, sys, weakref
 from contextlib import suppress
 from pathlib import Path
 from gtp_engine.base.files import replacing
@@ -31,6 +31,7 @@ with ending_cleanly(), replacing(Path(sys.argv[1])) as unfinished:
 """A command that writes a file meanwhile; it says `works` before each signal."""
 CALCULATING = "print('works', flush=True); hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)"
 SWALLOWING = "with suppress(KeyboardInterrupt): work()\nwork()"
+IGNORED = "thing = type('Thing', (), {})()\nreference = weakref.ref(thing, lambda _: work())\ndel thing\nwork()"
 STOPPED = """
 with stop_on_signals() as is_stopped:
     print("works", flush=True)
@@ -48,6 +49,7 @@ TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\
         ("work()", [SIGINT], -SIGINT),
         ("work()", [SIGTERM], -SIGTERM),
         (SWALLOWING, [SIGINT, SIGINT], -SIGINT),
+        (IGNORED, [SIGINT], -SIGINT),
         (f"print('works'); {CALCULATING}", [SIGINT, SIGINT], 128 + SIGINT),
         (f"print('works'); {CALCULATING}", [SIGINT, SIGTERM], 128 + SIGTERM),
         (STOPPED, [SIGINT], 0),

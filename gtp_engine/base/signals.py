@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -35,9 +36,19 @@ def end_at_once(number: int, _: object = None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, which Python ignores in finalizers, for example; the next Ctrl-C ends the process."""
+    """Raise KeyboardInterrupt; the next Ctrl-C ends the process."""
     signal.signal(number, end_at_once)
     signal.default_int_handler(number, frame)
+
+
+def _not_ignored(before: Callable[["sys.UnraisableHookArgs"], Any], ignored: "sys.UnraisableHookArgs") -> None:
+    """End the process by an interrupt in a finalizer or a weak reference's callback, where Python ignores errors.
+
+    All others are for the hook `before`.
+    """
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        end_at_once(signal.SIGINT)
+    before(ignored)
 
 
 _counted: Final[set[Any]] = {end_at_once, _interrupt}
@@ -54,6 +65,8 @@ def ending_cleanly() -> Iterator[None]:
     own = [signal.SIGTERM, *([signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else [])]
     for number in own:
         signal.signal(number, _interrupt if number == signal.SIGINT else end_at_once)
+    before = sys.unraisablehook
+    sys.unraisablehook = partial(_not_ignored, before)
     if sys.platform != "win32":  # there only a socket can be written to by the system
         read, write = _pipe()
         os.set_blocking(write, False)
@@ -64,6 +77,7 @@ def ending_cleanly() -> Iterator[None]:
     finally:
         for number in own:
             signal.signal(number, signal.SIG_DFL)
+        sys.unraisablehook = before
 
 
 def _pipe() -> tuple[int, int]:
