@@ -26,6 +26,7 @@ from gtp_engine.cli.options import (
     settings_of,
     settings_options,
 )
+from gtp_engine.config.human import MOVES_OF_RANK
 from gtp_engine.config.option import Section, option
 
 if TYPE_CHECKING:
@@ -325,7 +326,11 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
 @click.option(
-    "--moves", default=60, show_default=True, type=click.IntRange(1), help="Moves of a player looked at in a game."
+    "--moves",
+    default=MOVES_OF_RANK,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Moves of a player looked at in a game.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @language_option

@@ -27,6 +27,9 @@ KYU_RANKS: Final = 20
 FIRST_YEAR: Final = 1800
 LAST_YEAR: Final = 2023
 
+MOVES_OF_RANK: Final = 60
+"""Moves of a player looked at in a game to tell the rank, unless another number is given."""
+
 _RANK: Final = "[1-9]d|[1-9]k|1[0-9]k|2[0-5]k"
 _BEYOND: Final = re.compile("_2[1-5]k")
 _RANKS: Final = re.compile(rf"(rank|preaz)_({_RANK})(?:_({_RANK}))?")

@@ -28,7 +28,7 @@ from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenErro
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
 from gtp_engine.base.languages import _, ngettext, rank_text
 from gtp_engine.config import Config
-from gtp_engine.config.human import HumanProfile, rank_name
+from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
 from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
@@ -65,8 +65,6 @@ SERVER: Final = "the Fox server"
 LEAST_MOVES: Final = 24
 """Moves from which a rank is estimated at all, as many as the table was made from.  Of the first 20 of 61 games the
 interval held the rank in 79%, of the first 25 to 55 in 85 to 89%."""
-MOST_MOVES: Final = 60
-"""Moves of a player looked at in a game, unless another number is given."""
 UNLIKE: Final = 36.0
 """Distance to the nearest rank (`RankTable.distances`) from which moves are unlike people's: the largest of 500 games
 between people was 34, their median 8."""
@@ -394,7 +392,7 @@ def estimate_ranks(
     config: Config | None = None,
     *,
     player: str | None = None,
-    most: int = MOST_MOVES,
+    most: int = MOVES_OF_RANK,
     progress: Callable[[float, str], None] = lambda share, text: None,
     cancel: CancelToken | None = None,
 ) -> RankReport:

@@ -123,6 +123,11 @@ async def test_an_engine_that_does_not_read_or_writes_without_end(komi: float) -
         client.kill()
         await client.close()
     assert not client.is_alive()
+    client = await AnalysisEngine.mock(lambda line: "")
+    async with asyncio.timeout(bound(10)), client.analyse(Game(5)) as search:
+        await client.close()
+        with pytest.raises(EngineDiedError, match="mock: the engine has been closed"):
+            await anext(search)
 
 
 def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:

@@ -417,8 +417,14 @@ def test_functions_in_the_place_of_engines() -> None:
     versions = {"q1": '{"id":"q1","action":"query_version","version":"9"}\n'}
     with SimpleAnalysisEngine.mock(lambda line: versions[json.loads(line)["id"]]) as queries:
         assert queries.version() == "9"
-        with pytest.raises(KeyError):
-            queries.version()
+        for _ in range(2):
+            with pytest.raises(KeyError):
+                queries.version()
+    replies = {"protocol_version": "2", "name": "x", "version": "1", "list_commands": "genmove"}
+    with SimpleGtpEngine.mock(lambda line: f"= {replies[line]}\n\n") as client:
+        assert client.name == "x"
+    client.close()
+    assert not client.is_alive(), "closing raises nothing, though the function does for quit"
 
 
 async def test_calls_that_are_cancelled() -> None:

@@ -22,7 +22,7 @@ from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.base.files import json_of, replacing
 from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
-from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile, rank_name, rank_number
+from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
@@ -74,8 +74,6 @@ _VISITS_SHARE: Final = 0.25
 """Visits of the search after a move of a lesson, as a share of those of a position of the game."""
 _KNOWN_VISITS: Final = 16
 """Visits with which the search has compared a move well enough."""
-_MOVES_OF_ESTIMATE: Final = 60
-"""Moves of a player by which a rank is told, as in `gtp-engine rank`."""
 
 Shares = NDArray[np.float32]
 
@@ -112,7 +110,7 @@ class People:
             game = line.positions[-1].game
             check_comparable(record, game)
             with self._lock:
-                moves = self._meter.measure(game, color, most=_MOVES_OF_ESTIMATE)
+                moves = self._meter.measure(game, color, most=MOVES_OF_RANK)
             found = estimate(self._table, [moves])
         except TengenError as error:
             return PlayedLike(note=str(error), rank=given)

@@ -253,14 +253,14 @@ class AnalysisEngine(AsyncClient):
 
     # --- the end ---
 
-    async def close(self) -> None:
-        """End all searches and the engine; kill it if it does not exit within five seconds.  Raises nothing."""
-        for name in list(self._waiting) if self.is_alive() else []:
-            self._forget(name)
-        self._fail(EngineDiedError(f"{self.label}: the engine has been closed"))
+    def _take_leave(self) -> None:
+        """End all searches."""
         if self._reader is not None:
             self._reader.cancel()
-        await self.connection.close(last_words="")
+        names = list(self._waiting) if self.is_alive() else []
+        self._fail(EngineDiedError(f"{self.label}: the engine has been closed"))
+        for name in names:
+            self.connection.write(json.dumps({"id": f"end of {name}", "action": "terminate", "terminateId": name}))
 
 
 class _Query:

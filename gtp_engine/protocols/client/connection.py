@@ -244,11 +244,9 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         """Return whether the engine runs, or this end has left the connection open."""
         return not (self._is_killed or self._ended.is_set())
 
-    async def close(self, last_words: str = "quit") -> None:
-        """Send the last words, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
+    async def close(self) -> None:
+        """End what is sent, and kill the engine if it does not exit within `QUIT_SECONDS`.  Raises nothing."""
         if self.is_alive():
-            if last_words:
-                self.write(last_words)
             self._is_closed = True  # nothing is kept any more, so that an engine can write what it still has
             self._lines.clear()
             if not self._has_ended_output:
@@ -525,7 +523,12 @@ class AsyncClient:
 
     async def close(self) -> None:
         """End the engine, and kill it if it does not exit within five seconds.  Raises nothing; again is harmless."""
+        with contextlib.suppress(Exception):  # of a function in the place of an engine
+            self._take_leave()
         await self.connection.close()
+
+    def _take_leave(self) -> None:
+        """Stop what goes on, and tell an engine that runs that this is the end."""
 
     async def __aenter__(self) -> Self:
         return self

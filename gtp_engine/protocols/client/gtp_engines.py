@@ -498,17 +498,15 @@ class GtpEngine(AsyncClient):
 
     # --- the end ---
 
-    async def close(self) -> None:
-        """Send `quit`, and kill the engine if it does not exit within five seconds, at once if it still owes a reply.
-
-        Raises nothing; again is harmless.
-        """
-        if self._reply is not None and not self._reply.is_analysis:
+    def _take_leave(self) -> None:
+        """Send `quit`; kill an engine that still owes a reply."""
+        reply, self._reply = self._reply, None  # a search that is left later has nothing to stop
+        if reply is not None and not reply.is_analysis:
             self.kill()
-        elif self.is_alive():
-            self._ask_to_stop()
-        await super().close()
-        self._reply = None  # a search that is left later has nothing to stop
+        if self.is_alive():
+            if reply is not None and not reply.is_stopping:
+                self.connection.write("")
+            self.connection.write("quit")
 
 
 class _Sent(NamedTuple):
