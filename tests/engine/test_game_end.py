@@ -388,6 +388,27 @@ def test_it_does_not_pass_where_the_search_rates_the_pass_well_below_its_best_mo
     assert chosen_by(game, reports[WHITE], confirm=reports.__getitem__) == chosen
 
 
+@pytest.mark.parametrize(("komi", "winrate", "other", "is_agreed"), [
+    (7.0, 0.81, 0.01, True),  # White wins by counting
+    (7.0, 0.79, 0.01, False),
+    (-2.0, 0.69, 0.5, True),  # a draw
+    (-2.0, 0.71, 0.5, False),
+    (-2.0, 0.29, 0.5, False),
+    (-9.0, 0.04, 0.99, True),  # lost
+    (-9.0, 0.06, 0.99, False),
+])  # fmt: skip
+def test_players_stop_where_the_side_to_move_expects_what_counting_gives(
+    komi: float, winrate: float, other: float, is_agreed: bool
+) -> None:
+    game = game_from(LAST_NEUTRAL, WHITE, "japanese", komi)
+    first, second = (
+        passing_first(found_at_the_end(game, color, (expected, expected), 0.0), 1000)
+        for color, expected in ((WHITE, winrate), (BLACK, other))
+    )
+    agreed = Ending(game, first, NETWORK_THRESHOLDS, lambda color: second).agreed()
+    assert (agreed is not None) == is_agreed
+
+
 @pytest.mark.parametrize(("rules", "komi", "again", "chosen"), [
     ("chinese", -2.0, (0.9, 0.5), "E4"),  # a neutral point is left
     ("chinese", -2.0, (0.52, 0.5), "pass"),
