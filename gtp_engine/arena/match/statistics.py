@@ -24,7 +24,7 @@ that were won, drawn and lost.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -409,21 +409,21 @@ def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
-def format_standings(names: Sequence[str], points: RatingArray, columns: Mapping[str, Sequence[str]]) -> str:
+def format_standings(names: Sequence[str], points: RatingArray, seconds: RatingArray) -> str:
     """Return a Markdown table of players, the best first: rating, games, share of the points, and that by opponent.
 
-    `columns` holds further columns by their titles, a text for each player.
+    The last column is the mean time of their moves, `seconds` [P], NaN for players without moves.
     """
     ratings, games = rate_players(points), points + points.T
     order = np.argsort(-ratings.elo, kind="stable")
-    titles = ["#", "player", "Elo", "games", "points", *(str(place) for place in range(1, len(names) + 1)), *columns]
+    titles = ["#", "player", "Elo", "games", "points", *(str(place + 1) for place in range(len(names))), "s per move"]
     lines = [_row(titles), _row(["---:", "---", *["---:"] * (len(titles) - 2)])]
     for place, player in enumerate(order, start=1):
         shares = [_share(points[player, other], games[player, other]) for other in order]
         rating = f"{ratings.elo[player]:+.0f} ± {ratings.margin[player]:.0f}"
         whole = _share(points[player].sum(), games[player].sum())
-        further = (texts[player] for texts in columns.values())
-        lines.append(_row([str(place), names[player], rating, f"{games[player].sum():.0f}", whole, *shares, *further]))
+        time = "–" if np.isnan(seconds[player]) else f"{seconds[player]:.2f}"
+        lines.append(_row([str(place), names[player], rating, f"{games[player].sum():.0f}", whole, *shares, time]))
     return "\n".join(lines)
 
 

@@ -27,15 +27,16 @@ class Table:
     """Results of the games under one title; P engines in the order of the description.
 
     `points[i, j]` are the points of i against j, a draw being half a point, float64[P, P].  `void` and `repeated` are
-    the numbers of games that do not count, and that repeat an earlier one of their match.  `elo` and `margin`,
-    float64[P], are the ratings about their mean and half the widths of their 95% intervals; None until games connect
-    all engines.
+    the numbers of games that do not count, and that repeat an earlier one of their match.  `seconds` are the means per
+    move, float64[P], NaN where there are none.  `elo` and `margin`, float64[P], are the ratings about their mean and
+    half the widths of their 95% intervals; None until games connect all engines.
     """
 
     title: str
     points: NDArray[np.float64]
     void: int
     repeated: int
+    seconds: NDArray[np.float64]
     elo: NDArray[np.float64] | None
     margin: NDArray[np.float64] | None
 
@@ -64,18 +65,23 @@ def tables_of(description: Tournament, results: Mapping[Meeting, Sequence[GameRe
 
 def _table(title: str, description: Tournament, results: Iterable[tuple[Meeting, Sequence[GameRecord]]]) -> Table:
     points, void, repeated = np.zeros((len(description.entrants),) * 2), 0, 0
+    times: list[list[float]] = [[] for _ in description.entrants]
     for meeting, records in results:
+        for record in records:
+            times[meeting.first] += record.think_times["first"]
+            times[meeting.second] += record.think_times["second"]
         counting = [record for record in records if record.winner != "none"]
         won = sum(record.points for record in counting)
         points[meeting.first, meeting.second] += won
         points[meeting.second, meeting.first] += len(counting) - won
         void += len(records) - len(counting)
         repeated += len(repeated_games(counting))
+    seconds = np.array([np.mean(each) if each else np.nan for each in times])
     try:
         ratings = rate_players(points)
     except RatingError:  # games do not connect all engines yet, or were void
-        return Table(title, points, void, repeated, None, None)
-    return Table(title, points, void, repeated, ratings.elo, ratings.margin)
+        return Table(title, points, void, repeated, seconds, None, None)
+    return Table(title, points, void, repeated, seconds, ratings.elo, ratings.margin)
 
 
 def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
@@ -84,7 +90,7 @@ def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         void = f"{counted(table.void, 'void game')} left out" if table.void else ""
-        rows = _NO_RATINGS if table.elo is None else format_standings(names, table.points, {})
+        rows = _NO_RATINGS if table.elo is None else format_standings(names, table.points, table.seconds)
         remark = repetition_remark(table.repeated)
         parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void, remark))))
     return "\n\n".join(parts)

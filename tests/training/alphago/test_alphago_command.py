@@ -4,11 +4,11 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from match_helpers import won_by
 from nn.tiny_networks import v7_network
 from training.commands import carry_out_here
 from training.needs_torch import torch
@@ -22,14 +22,7 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago.linear_policy import LinearPolicy
 from gtp_engine.training.alphago.stages import stage_chain
-from gtp_engine.training.alphago.stages.stage_chain import (
-    MINI,
-    Participant,
-    match_folder,
-    match_steps,
-    players_of,
-    report_of,
-)
+from gtp_engine.training.alphago.stages.stage_chain import MINI, players_of, tournament_of
 
 STAGES = {
     "policy": ("records", "run", "--minutes=1"),
@@ -96,9 +89,10 @@ SMALLEST = stage_chain.StageFlags(
 """A chain on 5×5 with a few seconds for each stage."""
 
 
-def few_players(network: Path, seconds: float, gnugo: str | None) -> list[Participant]:
+def few_players(network: Path, seconds: float, gnugo: str | None) -> dict[str, str]:
     """Return the player that uses all that was trained, and one without a network."""
-    return [player for player in players_of(network, seconds, gnugo) if player.key in ("mixed", "rave")]
+    players = players_of(network, seconds, gnugo)
+    return {name: players[name] for name in ("policy, value network and rollouts (λ = 0.5)", "rollouts alone (RAVE)")}
 
 
 @pytest.mark.long
@@ -111,7 +105,7 @@ def test_every_stage_of_a_short_chain(
     assert stage_chain.run_chain(SMALLEST, out, teacher, terms="CC0-1.0") == 0
     log = capfd.readouterr().err
     assert "6/6  Value network" in log
-    assert "1/1  policy, value network and rollouts (λ = 0.5) – rollouts alone (RAVE)" in log
+    assert "1/1  Tournament" in log
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
     assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value", "rollout"]
@@ -121,7 +115,7 @@ def test_every_stage_of_a_short_chain(
     evaluator.close()
 
     table = (out / "table.md").read_text("utf-8")
-    rows = [line.split(" | ") for line in table.splitlines()[4:]]
+    rows = [line.split(" | ") for line in table.splitlines()[6:]]
     assert [row[0] for row in rows] == ["| 1", "| 2"] and {row[3] for row in rows} == {"1"}
     assert all(re.fullmatch(r"[+-]\d+ ± \d+", row[2]) for row in rows)
 
@@ -145,28 +139,15 @@ def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path)
         assert alphago_command.commands[stage].make_context(stage, arguments).params
 
 
-def test_the_table_has_the_games_of_all_pairs(tmp_path: Path) -> None:
-    players, plan = players_of(tmp_path / "network", 0.5)[:3], MINI._replace(size=5, games=2, seconds=0.5)
-    for pair, winners in {(0, 1): ("first", "first"), (0, 2): ("first", "none"), (1, 2): ("second", "draw")}.items():
-        folder = match_folder(tmp_path, *(players[number] for number in pair))
-        folder.mkdir()
-        (folder / "results.jsonl").write_text("".join(f"{game.to_line()}\n" for game in won_by(*winners)), "utf-8")
-    rows = [line.strip("| ").split(" | ") for line in report_of(players, plan, tmp_path).splitlines()[4:]]
-    assert [row[1] for row in rows] == [players[number].title for number in (0, 2, 1)]
-    assert [row[3] for row in rows] == ["3", "3", "4"], "a game without a result does not count"
-
-
 def test_all_pairs_play(tmp_path: Path) -> None:
-    players = players_of(tmp_path / "network", 0.5, "/usr/games/gnugo")
-    steps = match_steps(players, MINI, tmp_path, parallel=2)
-    assert len(steps) == 15 and len({step.command[-1] for step in steps}) == 15
-    assert all("--random-plies" in step.command for step in steps), "pairs of games with exchanged colours"
-    by_key = {player.key: player.command for player in players}
-    assert "--mode gtp --level 10" in by_key["gnugo"]
-    assert "--visits 1" in by_key["policy"] and "--time-per-move" not in by_key["policy"]
-    timed = [by_key[key] for key in ("value", "mixed", "rollouts", "rave")]
-    assert all("--time-per-move 0.5 --no-early-stop" in command for command in timed)
-    assert [re.search(r"rollout-share (\S+)", command)[1] for command in timed[:3]] == ["0", "0.5", "1"]  # type: ignore[index]
+    text = tournament_of(players_of(tmp_path / 'a "network" λ', 0.5, "/usr/games/gnugo"), MINI)
+    described = tomllib.loads(text)
+    assert (described["games"], described["conditions"]) == (4, [{"size": 9, "random-plies": 4}])
+    *timed, policy, rave, gnugo = [entrant["command"] for entrant in described["engines"]]
+    assert "--mode gtp --level 10" in gnugo
+    assert "--visits 1" in policy and "--time-per-move" not in policy and 'a "network" λ' in policy
+    assert all("--time-per-move 0.5 --no-early-stop" in command for command in (*timed, rave))
+    assert [re.search(r"rollout-share (\S+)", command)[1] for command in timed] == ["0", "0.5", "1"]  # type: ignore[index]
 
 
 def test_nothing_imports_alphago_until_it_is_asked_for() -> None:

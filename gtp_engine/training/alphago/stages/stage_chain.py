@@ -1,20 +1,19 @@
 """The whole chain: all stages as commands, the networks in one folder, and the Elo table of a round robin.
 
 The round robin is figure 4 of the paper in miniature, at equal time: value network, rollouts and both in one search,
-the policy network without a search, rollouts without a network, and GNU Go as a reference.  Every pair plays a match of
-`gtp-engine match` in a folder of its own, which resumes like any match.
+the policy network without a search, rollouts without a network, and GNU Go as a reference.  It is a tournament of
+`gtp-engine tournament`, whose file the chain writes, and resumes like any tournament.
 """
 
+import json
 import shutil
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from gtp_engine.arena.match.records import GameRecord
-from gtp_engine.arena.match.statistics import format_standings
+from gtp_engine.arena.tournament.standings import format_tables, tables_of
+from gtp_engine.arena.tournament.tournament_file import read_description
+from gtp_engine.arena.tournament.tournament_runner import TournamentRunner
 from gtp_engine.base.errors import ConfigError, counted
 from gtp_engine.base.files import copy_whole, write_result, writing
 from gtp_engine.base.machine import available_cores
@@ -30,7 +29,8 @@ RANDOM_PLIES: Final = 4
 
 NETWORK: Final = "network"
 TABLE: Final = "table.md"
-"""What a chain leaves in its folder: the networks for `gtp-engine --model`, and the table of the matches."""
+"""What a chain leaves in its folder: the networks for `gtp-engine --model`, and the table of the tournament."""
+_TOURNAMENT: Final = "tournament.toml"
 
 _PRODUCTS: Final = (
     "supervised/policy.onnx",
@@ -44,7 +44,7 @@ Flags = tuple[object, ...]
 
 
 class StageFlags(NamedTuple):
-    """The flags of each stage, and the matches at the end."""
+    """The flags of each stage, and the tournament at the end."""
 
     command: str
     """The command that carries it out."""
@@ -56,9 +56,9 @@ class StageFlags(NamedTuple):
     reinforce: Flags
     value: Flags
     games: int
-    """Of the match of each pair of players."""
+    """Of each pair of players."""
     seconds: float
-    """Per move of an engine that searches in a match; GNU Go's time is not limited."""
+    """Per move of an engine that searches in the tournament; GNU Go's time is not limited."""
 
     def on(self, size: int) -> "StageFlags":
         """Return the same on a board of `size` lines."""
@@ -97,7 +97,7 @@ MINI: Final = StageFlags(
 
 
 def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") -> int:
-    """Train the networks, play the matches and write the table; return the exit status of a command that fails, or 0.
+    """Train the networks, play the tournament and write the table; return the status of a command that fails, or 0.
 
     Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.  Raises
     ConfigError where files cannot be written, or where the folder holds another chain.
@@ -108,15 +108,15 @@ def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") ->
     open_folder(folder, plan.command, teacher)
     if status := carry_out_all(training_steps(plan, folder, teacher, terms)):
         return status
-    network, matches = folder / NETWORK, folder / "matches"
+    network, file = folder / NETWORK, folder / _TOURNAMENT
     with writing(network, ConfigError, "networks to"):
         network.mkdir(exist_ok=True)
         for product in _PRODUCTS:
             copy_whole(folder / product, network / Path(product).name)
-    players = players_of(network, plan.seconds, gnugo)
-    if status := carry_out_all(match_steps(players, plan, matches, parallel=available_cores())):
+    write_result(file, tournament_of(players_of(network, plan.seconds, gnugo), plan).encode())
+    if status := carry_out_all([Step("Tournament", (*ENGINE, "tournament", file))]):
         return status
-    write_result(folder / TABLE, (report_of(players, plan, matches) + "\n").encode())
+    write_result(folder / TABLE, report_of(plan, file).encode())
     return 0
 
 
@@ -139,83 +139,48 @@ def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) ->
     ]
 
 
-class Participant(NamedTuple):
-    """A participant: its name in files, its name in the table, and its command line."""
+def players_of(network: Path, seconds: float, gnugo: str | None = None) -> dict[str, str]:
+    """Return the names and command lines of the players that use `network`, and of GNU Go if its path is given.
 
-    key: str
-    title: str
-    command: str
-
-
-def players_of(network: Path, seconds: float, gnugo: str | None = None) -> list[Participant]:
-    """Return the players that use the folder `network`, and GNU Go if its path is given; each has one thread.
-
-    They use their full time and never resign, so that the comparison is about moves alone.
+    Each has one thread, uses its full time and never resigns, so that the comparison is about moves alone.
     """
 
     def engine(*arguments: object) -> str:
         return engine_command("--model", network, "--threads", 1, "--network-threads", 1, "--no-resign", *arguments)
 
     timed = ("--time-per-move", seconds, "--no-early-stop")
-    players = [
-        Participant("value", "policy and value network (λ = 0)", engine(*timed, "--rollout-share", 0)),
-        Participant("mixed", "policy, value network and rollouts (λ = 0.5)", engine(*timed, "--rollout-share", 0.5)),
-        Participant("rollouts", "policy network and rollouts (λ = 1)", engine(*timed, "--rollout-share", 1)),
-        Participant("policy", "policy network alone", engine("--visits", 1)),
-        Participant("rave", "rollouts alone (RAVE)", engine(*timed, "--search", "rave", "--rollout-policy", "linear")),
-    ]
+    players = {
+        "policy and value network (λ = 0)": engine(*timed, "--rollout-share", 0),
+        "policy, value network and rollouts (λ = 0.5)": engine(*timed, "--rollout-share", 0.5),
+        "policy network and rollouts (λ = 1)": engine(*timed, "--rollout-share", 1),
+        "policy network alone": engine("--visits", 1),
+        "rollouts alone (RAVE)": engine(*timed, "--search", "rave", "--rollout-policy", "linear"),
+    }
     if gnugo is not None:
-        command = join_command([gnugo, "--mode", "gtp", "--level", str(GNUGO_LEVEL), "--chinese-rules"])
-        players.append(Participant("gnugo", f"GNU Go, level {GNUGO_LEVEL}", command))
+        command = [gnugo, "--mode", "gtp", "--level", str(GNUGO_LEVEL), "--chinese-rules"]
+        players[f"GNU Go, level {GNUGO_LEVEL}"] = join_command(command)
     return players
 
 
-def match_steps(players: Sequence[Participant], plan: StageFlags, out: Path, *, parallel: int) -> list[Step]:
-    """Return the matches of all pairs of players, in folders of `out`."""
-    common = ("--size", plan.size, "--games", plan.games, "--random-plies", RANDOM_PLIES, "--parallel", parallel)
-    steps = []
-    for first, second in combinations(players, 2):
-        sides = ("--first", first.command, "--second", second.command)
-        names = ("--first-name", first.title, "--second-name", second.title)
-        command = (*ENGINE, "match", *sides, *names, *common, "--out", match_folder(out, first, second))
-        steps.append(Step(f"{first.title} – {second.title}", command))
-    return steps
+def tournament_of(players: Mapping[str, str], plan: StageFlags) -> str:
+    """Return the file of a tournament in which all pairs of players meet; what is JSON text is TOML text too."""
+    lines = [f"games = {plan.games}", f"parallel = {available_cores()}"]
+    for name, command in players.items():
+        lines += [
+            "[[engines]]",
+            f"name = {json.dumps(name, ensure_ascii=False)}",
+            f"command = {json.dumps(command, ensure_ascii=False)}",
+        ]
+    return "\n".join([*lines, "[[conditions]]", f"size = {plan.size}", f"random-plies = {RANDOM_PLIES}", ""])
 
 
-def match_folder(out: Path, first: Participant, second: Participant) -> Path:
-    """Return the folder of the match between two players."""
-    return out / f"{first.key}-{second.key}"
-
-
-def read_matches(players: Sequence[Participant], out: Path) -> dict[tuple[int, int], list[GameRecord]]:
-    """Return the finished games of all matches by the indices of their first and second player."""
-    matches = {}
-    for first, second in combinations(range(len(players)), 2):
-        results = match_folder(out, players[first], players[second]) / "results.jsonl"
-        matches[first, second] = [GameRecord.from_line(line) for line in results.read_text("utf-8").splitlines()]
-    return matches
-
-
-def table_of(players: Sequence[Participant], out: Path) -> str:
-    """Return the standings as a Markdown table with the mean seconds per move; void games do not count."""
-    points = np.zeros((len(players), len(players)))
-    times: list[list[float]] = [[] for _ in players]
-    for (first, second), records in read_matches(players, out).items():
-        for record in records:
-            times[first] += record.think_times["first"]
-            times[second] += record.think_times["second"]
-            if record.winner != "none":
-                points[first, second] += record.points
-                points[second, first] += 1.0 - record.points
-    means = [f"{np.mean(each):.2f}" if each else "–" for each in times]
-    return format_standings([player.title for player in players], points, {"s per move": means})
-
-
-def report_of(players: Sequence[Participant], plan: StageFlags, out: Path) -> str:
-    """Return the table under a line that describes its matches, as Markdown."""
+def report_of(plan: StageFlags, file: Path) -> str:
+    """Return the table of the tournament that a file describes, under a line about its games, as Markdown."""
+    description = read_description(file)
+    results = TournamentRunner(description, file.with_suffix("")).results
     size, games = plan.size, counted(plan.games, "game")
     return (
         f"{size}×{size}, {games} of each pair, {plan.seconds:g} s per move and one thread each, "
         f"openings of {RANDOM_PLIES} random moves with colours exchanged; Elo about the mean, 95% intervals.\n\n"
-        f"{table_of(players, out)}"
+        f"{format_tables(description, tables_of(description, results))}\n"
     )
