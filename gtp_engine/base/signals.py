@@ -82,12 +82,13 @@ def ending_cleanly() -> Iterator[None]:
 
 def _pipe() -> tuple[int, int]:
     """Return the ends of a pipe, neither of which takes the place of stdin, stdout or stderr where that is closed."""
-    held = [os.open(os.devnull, os.O_RDONLY)]
-    while held[-1] <= 2:
-        held.append(os.open(os.devnull, os.O_RDONLY))
-    ends = os.pipe()
-    for descriptor in held:
-        os.close(descriptor)
+    assert sys.platform != "win32"
+    import fcntl
+
+    read, write = os.pipe()
+    ends = fcntl.fcntl(read, fcntl.F_DUPFD_CLOEXEC, 3), fcntl.fcntl(write, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(read)
+    os.close(write)
     return ends
 
 

@@ -223,15 +223,17 @@ class Access:
                 return _question() if asks else _refusal(*found)
             request[ROLE] = found
             response = await handler(request)
-            given = request.query.get("token")
-            if given and not response.prepared and self._role(given) == found:  # else the cookie allows more
+            given, tokens = request.query.get("token"), self._tokens
+            # Where the token's role is less, a cookie allows more.
+            if given and tokens and not response.prepared and tokens.role_of(given) == found:
+                proxied = request.remote in self._proxies and request.headers.get("X-Forwarded-Proto") == "https"
                 response.set_cookie(
                     cookie_name(request, found),
                     given,
                     max_age=COOKIE_SECONDS,
                     httponly=True,
                     samesite="Strict",
-                    secure=self._is_encrypted or self._forwarded(request, "X-Forwarded-Proto") == "https",
+                    secure=self._is_encrypted or proxied,
                 )
             return response
 
@@ -249,8 +251,7 @@ class Access:
 
     def address_of(self, request: web.Request) -> str:
         """Return the address of the client, "" if it is unknown: that which the nearest proxy of ours has seen."""
-        peer = request.transport.get_extra_info("peername") if request.transport is not None else None
-        address = str(peer[0]) if isinstance(peer, tuple) and peer else ""
+        address = request.remote or ""
         if address in self._proxies:
             forwarded = ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")
             for each in reversed([one.strip() for one in forwarded if one.strip()]):
@@ -272,7 +273,7 @@ class Access:
         for token in filter(None, _tokens_in(request)):
             if not self.guesses.may_try(address, token):
                 is_refused = True
-            elif (role := self._role(token)) is not None:
+            elif (role := self._tokens.role_of(token)) is not None:
                 self.guesses.was_right(address, token)
                 found = max(role, found or role)
             else:
@@ -284,9 +285,6 @@ class Access:
         if found < needed:
             return HTTPStatus.FORBIDDEN, f"Your token does not allow this, only to {found.name.lower()}."
         return found
-
-    def _role(self, token: str) -> Role | None:
-        return None if self._tokens is None else self._tokens.role_of(token)
 
     def _foreign(self, request: web.Request) -> str:
         """Return why a request seems to come from another site, "" if it does not."""
@@ -300,12 +298,6 @@ class Access:
             return "Pages of other sites may not use this server."
         return ""
 
-    def _forwarded(self, request: web.Request, header: str) -> str:
-        """Return a header if a proxy of ours has set it, else ""."""
-        peer = request.transport.get_extra_info("peername") if request.transport is not None else None
-        is_ours = isinstance(peer, tuple) and bool(peer) and peer[0] in self._proxies
-        return request.headers.get(header, "") if is_ours else ""
-
     def _is_own(self, host: str) -> bool:
         """Return whether a `Host` header names this server."""
         try:
@@ -313,11 +305,7 @@ class Access:
             name, _ = parts.hostname or "", parts.port
         except ValueError:
             return False
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return name in self._names
-        return True
+        return name in self._names or _is_address(name)
 
 
 def cookie_name(request: web.Request, role: Role) -> str:

@@ -119,9 +119,8 @@ class Outbox:
         """Whether the client has gone."""
         return self._is_closed
 
-    @property
     def is_lost(self) -> bool:
-        """Whether the connection is closed, though what it had brought may not have been read.
+        """Return whether the connection is closed, though what it had brought may not have been read.
 
         Where that fills the buffers of both sides, the close waits behind it.  So the client gets an unsolicited pong
         (RFC 6455, 5.5.3) now and then: a system whose program has closed the connection answers with a reset.
@@ -421,7 +420,7 @@ class ClientSocket:
         while True:
             await asyncio.sleep(min(seconds, GONE_CHECK))
             seconds -= GONE_CHECK
-            if is_held_back and self.outbox.is_lost:
+            if is_held_back and self.outbox.is_lost():
                 self.outbox.close()
                 return
             if seconds <= 0.0:

@@ -18,7 +18,9 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
@@ -220,45 +222,32 @@ class Health:
         """Yield the figures as they are now."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-        def gauge(name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:
-            return _filled(GaugeMetricFamily, f"tengen_{name}", text, values, label)
-
-        def counter(name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:
-            return _filled(CounterMetricFamily, f"tengen_{name}", text, values, label)
-
+        gauge, counter = partial(_filled, GaugeMetricFamily), partial(_filled, CounterMetricFamily)
         operations, work = self._operations, self._host.work()
         yield gauge("info", "The version of the server.", {__version__: 1}, "version")
         yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
         yield gauge("games", "Games with an engine.", dict(self._games.counts()))
         yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
         yield gauge("queued_positions", "Positions of analyses that wait or are searched.", self._host.positions())
-        yield counter("requests", "Requests by the status of the answer.", _texts(operations.requests), "status")
+        statuses = {str(each): float(count) for each, count in operations.requests.items()}
+        yield counter("requests", "Requests by the status of the answer.", statuses, "status")
         yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
         if work is not None:
             yield counter("evaluations", "Positions that networks have evaluated.", work.rows)
             yield counter("evaluation_batches", "Batches in which they were evaluated.", work.calls)
             yield gauge("batch_rows", "Most positions of a batch.", work.batch)
             yield gauge("queued_evaluations", "Requests that wait for the network.", work.waiting)
+        counts = [*zip([*map(str, DELAYS), "+Inf"], accumulate(operations.delays.counts), strict=True)]
         delays = HistogramMetricFamily("tengen_event_loop_delay_seconds", "How late the event loop was.")
-        delays.add_metric([], _buckets(operations.delays.counts), operations.delays.sum)
+        delays.add_metric([], counts, operations.delays.sum)
         yield delays
 
 
-def _filled(family: Any, name: str, text: str, values: dict[str, float] | float, label: str) -> Any:
+def _filled(family: Any, name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:
     """Return a metric with one value, or with one for each label."""
     if not isinstance(values, dict):
-        return family(name, text, value=values)
-    metric = family(name, text, labels=[label])
+        return family(f"tengen_{name}", text, value=values)
+    metric = family(f"tengen_{name}", text, labels=[label])
     for each, value in values.items():
         metric.add_metric([each], value)
     return metric
-
-
-def _texts(counts: Counter[int]) -> dict[str, float]:
-    return {str(each): float(count) for each, count in counts.items()}
-
-
-def _buckets(counts: list[int]) -> list[tuple[str, float]]:
-    """Return how many delays were at most so long, as histograms have it."""
-    bounds = [*map(str, DELAYS), "+Inf"]
-    return [(bound, float(sum(counts[: number + 1]))) for number, bound in enumerate(bounds)]

@@ -238,10 +238,12 @@ class _Page:
                 self._send({"type": "problems", "count": len(self._problems)})
                 return
         self._games.require_pace(self._address)
-        await self._show(await self._games.load(data, human, _level(fields), self._address, self._is_lost))
+        await self._show(
+            await self._games.load(data, human, _level(fields), self._address, self._client.outbox.is_lost)
+        )
 
     async def _open(self, fields: Fields) -> None:
-        await self._show(await self._games.find(_text(fields, "id"), self._address, self._is_lost))
+        await self._show(await self._games.find(_text(fields, "id"), self._address, self._client.outbox.is_lost))
 
     async def _check_time(self, fields: Fields) -> None:
         await self._game().check_time()
@@ -264,10 +266,7 @@ class _Page:
         """Return what a function returns for a record, in a process that ends with the client if it takes long."""
         records = self._games.records
         async with records.turn(data, self._address):
-            return await records.call(function, data, self._is_lost)
-
-    def _is_lost(self) -> bool:
-        return self._client.outbox.is_lost
+            return await records.call(function, data, self._client.outbox.is_lost)
 
     async def _check_answer(self, fields: Fields) -> None:
         await self._studies.check_answer(fields.data, _text(fields, "vertex"))

@@ -113,9 +113,9 @@ class GtpClientSession:
 
     async def _put(self, line: bytes | None) -> None:
         """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
-        while self._lines.is_full and not self._client.outbox.is_lost:
+        while self._lines.is_full and not self._client.outbox.is_lost():
             await asyncio.sleep(_FULL_WAIT)
-        if self._client.outbox.is_lost:
+        if self._client.outbox.is_lost():
             self._client.outbox.close()
         elif line is None:
             self._lines.end()
