@@ -68,7 +68,12 @@ def ending_cleanly() -> Iterator[None]:
     before = sys.unraisablehook
     sys.unraisablehook = partial(_not_ignored, before)
     if sys.platform != "win32":  # there only a socket can be written to by the system
-        read, write = _pipe()
+        import fcntl
+
+        ends = os.pipe()  # which may take the places of stdin, stdout and stderr where these are closed
+        read, write = fcntl.fcntl(ends[0], fcntl.F_DUPFD_CLOEXEC, 3), fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 3)
+        os.close(ends[0])
+        os.close(ends[1])
         os.set_blocking(write, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
         threading.Thread(target=_count_signals, args=(read,), name="signals", daemon=True).start()
@@ -78,18 +83,6 @@ def ending_cleanly() -> Iterator[None]:
         for number in own:
             signal.signal(number, signal.SIG_DFL)
         sys.unraisablehook = before
-
-
-def _pipe() -> tuple[int, int]:
-    """Return the ends of a pipe, neither of which takes the place of stdin, stdout or stderr where that is closed."""
-    assert sys.platform != "win32"
-    import fcntl
-
-    read, write = os.pipe()
-    ends = fcntl.fcntl(read, fcntl.F_DUPFD_CLOEXEC, 3), fcntl.fcntl(write, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(read)
-    os.close(write)
-    return ends
 
 
 def _count_signals(descriptor: int) -> None:
