@@ -8,11 +8,15 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:  # half of the time of `import gtp_engine` would go into that module
+    Loader = object
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +45,7 @@ def former_property(owner: str, name: str, now: str, *, gone: str) -> Any:
     return property(former_name(f"{owner}.{name}", attrgetter(now), gone=gone, now=now))
 
 
-class FormerModules(MetaPathFinder, Loader):
+class FormerModules(Loader):
     """Imports modules of a package under their former names, which warns; their own modules with them.
 
     `moved` has the former name and the name now, both below the package; `gone` is the version without the former ones.
@@ -57,6 +61,9 @@ class FormerModules(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         """Return that this loads a former name; None for any other."""
         return ModuleSpec(fullname, self) if self._name_now(fullname) else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make an empty module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module that has moved in the place of an empty one."""

@@ -157,7 +157,7 @@ class Game:
             next_player, moves = self._next_player, self._moves
             self._restart(self._stones_of(self._setup_stones))
             for move in moves:
-                self._apply(move)
+                self.play(move, tolerant=True)
             self._next_player = next_player
 
     @property
@@ -404,12 +404,12 @@ class Game:
         The reasons are "occupied", "ko", "suicide" and "superko".  A pass is always legal.
         Raises InvalidVertexError and InvalidColorError, as all methods that take a point or a colour do.
         """
-        color = int(self.to_play) if color is None else to_color(color)
-        return self._why_illegal(self.point(point), color)
+        color = self.to_play if color is None else to_color(color)
+        return self._why_illegal(int(self.point(point)), int(color))
 
     def repeating_points(self, color: int | str) -> list[Point]:
         """Return the points where a ko or superko forbids `color` to play."""
-        color, points = to_color(color), board_points(self.width, self.height)
+        color, points = int(to_color(color)), board_points(self.width, self.height)
         if self._rules.ko is Ko.SIMPLE:
             points = () if self.ko_point is None else (self.ko_point,)
         return self._points(point for point in points if self._why_illegal(point, color) in ("ko", "superko"))
@@ -426,20 +426,16 @@ class Game:
         key, suicide = stones.hash_after(point, color)
         if suicide and (suicide == 1 or not self._rules.suicide):
             return "suicide"
-        return "superko" if self._history.forbids(self._rules.ko, key, opponent(color)) else None
-
-    def _can_be_played(self, reason: str, point: int, color: int) -> bool:
-        """Return whether the board has an answer to a move that is illegal for this reason."""
-        return reason in ("ko", "superko") or (reason == "suicide" and self._stones.hash_after(point, color)[1] > 1)
+        return "superko" if self._history.forbids(self._rules.ko, key, 3 - color) else None
 
     def is_legal(self, move: AnyMove | int | str, color: int | str | None = None) -> bool:
         """Return whether a move (a Move, a point or a vertex such as "Q16") is legal under the rules."""
         color, point = self.resolve(move, color)
-        return self._why_illegal(point, color) is None
+        return self._why_illegal(int(point), int(color)) is None
 
     def legal_points(self, color: int | str | None = None) -> list[Point]:
         """Return the points where `color` (default: the side to play) may play; the pass is not among them."""
-        color = int(self.to_play) if color is None else to_color(color)
+        color = int(self.to_play if color is None else to_color(color))
         legal = [p for p in board_points(self.width, self.height) if self._why_illegal(p, color) is None]
         return self._points(legal)
 
@@ -473,10 +469,10 @@ class Game:
         Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
         """
         played = self.resolve(move, color)
-        reason = self._why_illegal(played.point, played.color)
-        if reason is not None and not (tolerant and self._can_be_played(reason, played.point, played.color)):
+        reason = self._try(int(played.point), int(played.color), tolerant)
+        if reason is not None:
             raise IllegalMoveError(reason, f"illegal move: {self.explain(reason, played.point)}")
-        self._apply(played)
+        self._moves.append(played)
         return played
 
     def undo(self, count: int = 1) -> None:
@@ -563,7 +559,7 @@ class Game:
         game.handicap_by_moves = self.handicap_by_moves
         game.set_up([Move(color, points[point]) for color, point in self._setup_stones], self._first_player)
         for color, point in self._moves:
-            game._apply(Move(color, points[point]))
+            game.play(Move(color, points[point]), tolerant=True)
         game._next_player = self._next_player
         return game
 
@@ -693,28 +689,41 @@ class Game:
                 raise IllegalMoveError("suicide", f"cannot set up a stone: {point} would have no liberty")
         return stones
 
-    def _apply(self, move: Move) -> None:
-        """Play a legal move on the stones, and add it and the position to the history."""
-        stones = self._stones
-        self._next_player = None
-        if move.point == PASS:
+    def _try(self, point: int, color: int, tolerant: bool) -> str | None:
+        """Play on the stones and add the position to the history; or else return why not, as `illegal_reason` does.
+
+        Whether a move is suicide or repeats a position shows once it has been made, in half the time.
+        """
+        stones, played = self._stones, None
+        if point == PASS:
             takes_button = self.has_free_button
             self._played.append(_Pass(stones.ko_point, self._history if takes_button else None))
             stones.ko_point = NULL_POINT
             if takes_button:  # from here on, earlier positions may recur
                 self._history = History()
+        elif stones.color[point] != EMPTY:
+            return "occupied"
+        elif not tolerant and point == stones.ko_point and color == stones.ko_color:
+            return "ko"
         else:
-            self._played.append(stones.play(int(move.point), int(move.color)))
-        self._moves.append(move)
-        self._history.add(stones.hash, 3 - move.color)
+            played = stones.play(point, color)
+            suicide = stones.suicide_of(played)
+            is_suicide = suicide == 1 or (suicide and not (tolerant or self._rules.suicide))
+            if is_suicide or (not tolerant and self._history.forbids(self._rules.ko, stones.hash, 3 - color)):
+                stones.undo(played)
+                return "suicide" if is_suicide else "superko"
+            self._played.append(played)
+        self._next_player = None
+        self._history.add(stones.hash, 3 - color)
+        return None
 
     def _take_back(self) -> None:
-        """Undo what `_apply` did for the last move."""
+        """Undo the last move."""
         self._next_player = None
         self._history.remove_last()
         self._moves.pop()
         played = self._played.pop()
-        if isinstance(played, Played):
+        if not isinstance(played, _Pass):
             self._stones.undo(played)
         else:
             self._stones.ko_point = played.ko_point

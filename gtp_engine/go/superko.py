@@ -1,6 +1,6 @@
 """The positions of a game that may not recur: superko, and the cycles that end a game under simple ko."""
 
-from gtp_engine.go.constants import KEYS, opponent
+from gtp_engine.go.constants import KEYS
 from gtp_engine.go.rules import Ko
 
 
@@ -26,10 +26,8 @@ class History:
         """Forget the last position."""
         self.hashes.pop()
         key = self.keys.pop()
-        if self._times[key] == 1:
-            del self._times[key]
-        else:
-            self._times[key] -= 1
+        if left := self._times.pop(key) - 1:
+            self._times[key] = left
 
     def forbids(self, ko: Ko, position_hash: int, to_play: int) -> bool:
         """Return whether the superko rule forbids a position with this hash and side to play."""
@@ -37,7 +35,7 @@ class History:
             return False
         if position_hash ^ KEYS[0][to_play] in self._times:
             return True
-        return ko is Ko.POSITIONAL and position_hash ^ KEYS[0][opponent(to_play)] in self._times
+        return ko is Ko.POSITIONAL and position_hash ^ KEYS[0][3 - to_play] in self._times
 
     def copy(self) -> "History":
         """Return an independent copy."""

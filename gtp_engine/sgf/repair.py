@@ -86,7 +86,7 @@ _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 """A bracket, or a backslash at the end, that needs one before it; and pairs that need none."""
 
 Token: TypeAlias = tuple[str, bytes]
-"""A token with sgfmill's kinds: "I" for names, "V" for values and "D" for `;()`."""
+"""A token with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`; "M" is a node that is just a move."""
 _OPEN, _SEMICOLON, _CLOSE = (("D", mark) for mark in (b"(", b";", b")"))
 
 

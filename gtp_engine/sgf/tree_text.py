@@ -1,7 +1,7 @@
 """The nodes of a game in the text of a record: read by sgfmill's grammar (https://mjw.woodcraft.me.uk/sgfmill/).
 
-Text that is strictly valid goes to the grammar as it is; `sgf.repair` makes valid tokens of anything else.  Bytes here
-are UTF-8, whatever the record is in.
+Of text that is strictly valid, nodes that are just a move are known by their text, and others go to the grammar as they
+are; `sgf.repair` makes valid tokens of anything else.  Bytes here are UTF-8, whatever the record is in.
 """
 
 import itertools
@@ -34,8 +34,10 @@ _PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\
     _VALUE,
 )
 _NODE: Final = rb";\s*+(?:%s)*+(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?:%s)*+)?+" % (_PROPERTY, _PROPERTY)
-_VALID: Final = re.compile(rb"(?:\(\s*+(?=;)|%s|\)\s*+(?=[()]|\Z))*+" % _NODE, re.DOTALL)
-"""Text of nodes without anything that `repair` knows; whether parentheses are pairs shows when it is read."""
+_PART: Final = re.compile(
+    rb"(\()\s*+(?=;)|(\))(?:\s*+(?=[()]))?|;([BW]\[[a-y]{2}\])\s*+(?=[;()])|%s" % _NODE, re.DOTALL
+)
+"""A parenthesis, a node that is just a move, or another one without anything that `repair` knows."""
 
 _VALID_LINE: Final = re.compile(rb"(?P<root>\(\s*+%s)(?:%s)*+\)" % (_NODE, _NODE), re.DOTALL)
 """Such text of a game without variations."""
@@ -47,11 +49,11 @@ _MOST_INVALID: Final = 20
 """Games of a file after which each is repaired at once: only at its end does one show that it is not valid."""
 
 _MOVES: Final = {
-    name + bytes(point): {name.decode(): [bytes(point).decode()]}
+    b"%s[%s]" % (name, bytes(point)): {name.decode(): [bytes(point).decode()]}
     for name in (b"B", b"W")
     for point in itertools.product(b"abcdefghijklmnopqrstuvwxy", repeat=2)
 }
-"""The properties of nodes that have nothing but a move, by name and value: all such nodes share them."""
+"""The properties of nodes that have nothing but a move, by their text: all such nodes share them."""
 
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves that are no passes."""
@@ -157,12 +159,10 @@ def parse_game(
     if found is None:
         raise SgfError("not a readable SGF record: no SGF data found")
     start = found.start()
-    if data[start : start + 1] == b"(" and ahead.invalid < _MOST_INVALID:
-        tokens, end = sgf_grammar.tokenise(data, start)
-        is_whole = end > start and tokens.count(("D", b"(")) == tokens.count(("D", b")"))
-        if is_whole and _VALID.fullmatch(data, start, end) and _ENDS.match(data, end):
-            nodes, notes = _nodes(tokens, make)
-            return GameText(start, end, nodes, notes)
+    if ahead.invalid < _MOST_INVALID and (valid := _valid_tokens(data, start)):
+        tokens, end = valid
+        nodes, notes = _nodes(tokens, make)
+        return GameText(start, end, nodes, notes)
     ahead.invalid += 1
     repair = Repair(data, start, ahead)
     if not repair.has_values and (repair.notes or not repair.has_end):
@@ -170,6 +170,28 @@ def parse_game(
         raise SgfError(f"not a readable SGF record: {what}")
     nodes, notes = _nodes(repair.tokens, make)
     return GameText(start, repair.end, nodes, [*repair.notes, *notes], repair.is_cut, repair.has_end)
+
+
+def _valid_tokens(data: bytes, start: int) -> tuple[list[Token], int] | None:
+    """Return the tokens of a game that is valid, nodes that are just a move as one each ("M"), and where it ends."""
+    tokens, place, depth = list[Token](), start, 0
+    for found in _PART.finditer(data, start):
+        if found.start() != place:
+            break
+        place, (opening, closing, move) = found.end(), found.groups()
+        if move:
+            tokens.append(("M", move))
+        elif not (opening or closing):
+            tokens += sgf_grammar.tokenise(b"(" + found[0])[0][1:]
+        else:
+            tokens.append(("D", opening or closing))
+            depth += 1 if opening else -1
+            if depth == 0:
+                end = found.start() + 1
+                return (tokens, end) if _ENDS.match(data, end) else None
+            if closing and data[place : place + 1] not in b"()":
+                break
+    return None
 
 
 def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | None:
@@ -189,11 +211,21 @@ def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N],
     last: N | None = None
     values: list[str] = []
     mover, may_repeat, empty = b"", False, 0
-    place, count = 0, len(tokens)
-    while place < count:
-        kind, token = tokens[place]
-        place += 1
-        if kind == "V":
+    for kind, token in tokens:
+        if kind == "M" or (kind == "D" and token == b";"):
+            node = make(last)
+            nodes.append(node)
+            if last is not None:
+                last.children.append(node)
+                if not last.raw:
+                    empty += 1
+                    check_empty_nodes(empty)
+            last = node
+            if kind == "M":
+                node.raw = _MOVES[token]
+                may_repeat = may_repeat or token[:1] == mover
+                mover = token[:1]
+        elif kind == "V":
             values.append(as_text(token))
         elif kind == "I":
             assert last is not None, "names stand in nodes"
@@ -201,21 +233,6 @@ def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N],
                 may_repeat = may_repeat or token == mover
                 mover = token
             values = last.raw.setdefault(token.decode(), [])
-        elif token == b";":
-            node = make(last)
-            if last is not None:
-                last.children.append(node)
-                empty += not last.raw
-                check_empty_nodes(empty)
-            nodes.append(node)
-            last = node
-            if place + 2 < count and tokens[place + 2][0] == "D":  # one property with one value, as nearly all have
-                name_token, value = tokens[place][1], tokens[place + 1][1]
-                if move := _MOVES.get(name_token + value):
-                    node.raw = move
-                    may_repeat = may_repeat or name_token == mover
-                    mover = name_token
-                    place += 2
         elif token == b"(":
             before.append(last)
         else:
