@@ -39,6 +39,7 @@ from gtp_engine import (
     TengenError,
     TimeSettings,
     TimeSettingsError,
+    encode,
     load_evaluator,
     parse_vertex,
     read_metadata,
@@ -77,6 +78,13 @@ def test_what_is_taken() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
+    "one point for several": (lambda: Game(9).score("E5"), ArgumentError, "points 'E5': expected a list of points"),
+    "number of stones": (lambda: Game(9).set_handicap(4), ArgumentError, "points 4: expected a list"),  # type: ignore[arg-type]
+    "text as region": (lambda: Game(9).svg(region="A1:C3"), ArgumentError, "points 'A1:C3'"),
+    "list as marks": (lambda: Game(9).svg(marks=["E5"]), ArgumentError, "expected marks by vertex"),  # type: ignore[arg-type]
+    "one game to encode": (lambda: encode(Game(5)), ArgumentError, "games <Game 5x5.*expected a list of Games"),  # type: ignore[arg-type]
+    "number as comment": (lambda: GameTree().root.set("C", 5), ArgumentError, "value 5: expected text"),  # type: ignore[arg-type]
+    "number as files": (lambda: list(GameTree.load_all(3)), ArgumentError, "records 3: expected files or folders"),  # type: ignore[arg-type]
     "text as komi": (lambda: Game(9, komi="7"), KomiError, "komi '7': expected a finite number"),  # type: ignore[arg-type]
     "huge komi": (lambda: Game(9, komi=10**400), KomiError, "expected a finite number"),
     "text as size": (lambda: Game("9"), InvalidSizeError, "board size '9': expected 2 to 25"),  # type: ignore[arg-type]

@@ -222,7 +222,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         raise SgfError(
             problem(
                 "no records to review",
-                expected="files that end in .sgf, .gib or .ngf",
+                expected="files that end in .sgf, .gib, .ngf or .ugf",
                 advice="name others one by one",
             )
         )

@@ -47,7 +47,7 @@ from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import AnyMove, Color, Move, Point, is_color, to_color, to_stone
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, listed_games
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -442,12 +442,7 @@ class Engine:
         network, ModelError for a board that it does not play, ArgumentError for what is no Game.
         """
         self._background.end()
-        if not isinstance(games, Iterable):
-            raise ArgumentError(problem(f"Engine.evaluate: games {shown(games)}", expected="a list of Games"))
-        games = list(games)
-        for game in games:
-            if not isinstance(game, Game):
-                raise ArgumentError(problem(f"Engine.evaluate: game {shown(game)}", expected="a Game"))
+        games = listed_games(games)
         found: dict[int, PositionEvaluation] = {}
         for number, evaluation, row in self._searches.evaluate_many(games, all_orientations=all_orientations):
             assert self.evaluator is not None, "without one nothing is evaluated"

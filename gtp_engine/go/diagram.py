@@ -197,6 +197,8 @@ def draw_svg(
     """Return the board as SVG; see `Game.svg`."""
     if not 0 < size <= LARGEST_PICTURE:
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
+    if not isinstance(marks, Mapping):
+        raise ArgumentError(problem(f"marks {shown(marks)}", expected="marks by vertex"))
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
     moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
     owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
@@ -211,7 +213,7 @@ def draw_svg(
         f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
         f"<title>{html.escape(repr(game).strip('<>'))}</title>",
         f'<rect width="{width}" height="{height}" fill="{_BOARD}"/>',
-        *(_square(game, _stone_point(game, point), _CELL, f'fill="{_REGION}"') for point in region),
+        *(_square(game, point, _CELL, f'fill="{_REGION}"') for point in game.all_on_board(region)),
         *_grid(game),
         *(_stone(game, point, color) for point, color in game.stones.items()),
         *_owners(game, owners),

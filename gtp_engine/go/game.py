@@ -370,8 +370,8 @@ class Game:
     def territory(self, color: int | str, dead: Collection[int | str] = ()) -> list[Point]:
         """Return the empty points that reach only stones of `color`, once those on the points `dead` are taken off."""
         color, colors = to_color(color), self._stones.color.copy()
-        for point in dead:
-            colors[self._on_board(point)] = EMPTY
+        for point in self.all_on_board(dead):
+            colors[point] = EMPTY
         owners = territory_of(colors, self.width + 1)
         return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
@@ -498,7 +498,7 @@ class Game:
 
     def set_handicap(self, points: Iterable[int | str]) -> None:
         """Replace the position by black handicap stones; White moves first.  Raises as `set_up` does."""
-        self.set_up([(BLACK, point) for point in points], WHITE)
+        self.set_up([(BLACK, point) for point in self.all_on_board(points)], WHITE)
 
     # --- results ---
 
@@ -509,7 +509,7 @@ class Game:
 
     def tally(self, dead: Collection[int | str] = ()) -> dict[Color, SideCount]:
         """Return what the points of each colour are made of without the stones on `dead`; raises InvalidVertexError."""
-        points = list(dict.fromkeys(self._on_board(point) for point in dead))
+        points = list(dict.fromkeys(self.all_on_board(dead)))
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
@@ -661,6 +661,12 @@ class Game:
     def _points(self, numbers: Iterable[int]) -> list[Point]:
         return [self._all_points[number] for number in numbers]
 
+    def all_on_board(self, points: Iterable[int | str]) -> list[Point]:
+        """Return several points of the board; raises InvalidVertexError, and ArgumentError for a single one."""
+        if isinstance(points, str) or not isinstance(points, Iterable):
+            raise ArgumentError(problem(f"points {shown(points)}", expected="a list of points"))
+        return [self._on_board(point) for point in points]
+
     def _on_board(self, vertex: int | str) -> Point:
         return to_stone(vertex, width=self.width, height=self.height)
 
@@ -770,6 +776,14 @@ def _checked_komi(komi: float) -> float:
     except (OverflowError, TypeError):  # an integer of hundreds of digits; a text
         pass
     raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
+
+
+def listed_games(games: object) -> list[Game]:
+    """Return several games as a list; raises ArgumentError for anything else."""
+    found: list[Any] = list(games) if isinstance(games, Iterable) else [None]
+    if not all(isinstance(game, Game) for game in found):
+        raise ArgumentError(problem(f"games {shown(games)}", expected="a list of Games"))
+    return found
 
 
 def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[Point] | None:

@@ -8,7 +8,7 @@ import numpy as np
 from gtp_engine.base.errors import ArgumentError, InvalidSizeError, problem, shown
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, listed_games
 from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder, new_inputs
 from gtp_engine.nn.metadata import KATAGO_ENCODER
 from gtp_engine.nn.plug_ins import PLUGGED_IN_ENCODERS, plugged_in_encoder
@@ -26,7 +26,7 @@ def encode(games: Iterable[Game], encoder: str = KATAGO_ENCODER, *, symmetry: in
     (`Game.transformed`), the last four on square boards alone.  Games have boards of one size, else InvalidSizeError is
     raised, and ArgumentError for no games, or another encoder or symmetry.
     """
-    shown_games = list(games)
+    shown_games = listed_games(games)
     if not shown_games:
         raise ArgumentError(problem("no games to encode", expected="one or more"))
     sizes = {(game.width, game.height) for game in shown_games}

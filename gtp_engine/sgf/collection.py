@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from gtp_engine.base.errors import SgfError, counted, problem
+from gtp_engine.base.errors import ArgumentError, SgfError, counted, problem, shown
 from gtp_engine.sgf.foreign.encodings import sections_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of
@@ -81,14 +81,18 @@ def _next_game(data: bytes, place: int, ahead: LookAhead) -> tuple[int, int, boo
 
 T = TypeVar("T")
 Paths = str | Path | Iterable[str | Path]
-"""A file, a folder, which stands for its files *.sgf, or several of either."""
+"""A file, a folder, which stands for the records in it and below it, or several of either."""
+
+ENDINGS: Final = (".sgf", ".gib", ".ngf", ".ugf")
+"""How the names of records end, in small letters."""
 
 
 def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = None) -> Iterator[SgfRecord]:
     """Yield players, rules, result and the rest of the first node of each game in files, without its moves.
 
-    `paths` is a file, a folder, which stands for its files `*.sgf`, or several of either; they may be larger than a
-    single record.  What cannot be read raises SgfError, or is given to `pass_over`, and the next game follows.
+    `paths` is a file, a folder, which stands for the files in it and below it that end as records do (.sgf, .gib, .ngf,
+    .ugf), or several of either; they may be larger than a single record.  What cannot be read raises SgfError, or is
+    given to `pass_over`, and the next game follows.
     """
     return of_each_game(paths, lambda text, encoding: header_of(text), pass_over)
 
@@ -127,9 +131,16 @@ def _refuse(message: str, pass_over: Callable[[SgfError], None] | None) -> None:
     pass_over(error)
 
 
+def records_in(folder: Path) -> list[Path]:
+    """Return the files in a folder and those below it that have the endings of records, sorted."""
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+
+
 def _files(paths: Paths) -> Iterator[Path]:
+    if not isinstance(paths, str | Path | Iterable):
+        raise ArgumentError(problem(f"records {shown(paths)}", expected="files or folders"))
     for path in [paths] if isinstance(paths, str | Path) else paths:
-        yield from sorted(Path(path).glob("*.sgf")) if Path(path).is_dir() else [Path(path)]
+        yield from records_in(Path(path)) if Path(path).is_dir() else [Path(path)]
 
 
 def _texts_of_file(path: Path) -> list[tuple[str, str]]:

@@ -229,7 +229,7 @@ class GameNode(TextNode):
     def set_clock(self, color: int | str, seconds: float, stones: int | None = None) -> None:
         """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
         for number in (seconds, stones or 0):
-            if not 0 <= number < math.inf:
+            if not isinstance(number, int | float) or not 0 <= number < math.inf:
                 raise SgfError(problem(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more"))
         left, overtime = _CLOCKS[to_color(color)]
         self.set(left, format_komi(seconds))

@@ -290,6 +290,7 @@ class _MainLine:
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
         self.is_cut = False
+        self.end_note: tuple[str, ...] = ()
         self._setup_room = MAX_SETUP_POINTS
         self._cut: Final = cut
         self._info: Final = info
@@ -330,7 +331,7 @@ class _MainLine:
         try:
             point = values.parse_move_point(text, width=self.width, height=self.height)
         except SgfError as error:
-            self._info.note(f"move {len(self.moves) + 1}: {error}; what follows was left out")
+            self.end_note = (f"move {len(self.moves) + 1}: {error}; what follows was left out",)
             self.is_cut = True
             return
         self.moves.append(self.moves_by_point[color][point])
@@ -414,7 +415,7 @@ def _record(info: GameInfo, line: _MainLine) -> SgfRecord:
         black_rank=info.text("BR"),
         white_rank=info.text("WR"),
         date=info.text("DT"),
-        notes=tuple(info.notes),
+        notes=(*info.notes, *line.end_note),
         is_cut=line.is_cut,
     )
 

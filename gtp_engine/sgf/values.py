@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, problem, shown
+from gtp_engine.base.errors import ArgumentError, InvalidVertexError, RulesError, SgfError, problem, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import COLORS, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
@@ -115,8 +115,10 @@ def one_line(text: str) -> str:
 def escaped(text: str) -> str:
     """Return text as a value with SGF's escapes; control characters but line breaks become blanks.
 
-    What no encoding has, lone surrogates, becomes a question mark.
+    What no encoding has, lone surrogates, becomes a question mark.  Raises ArgumentError for what is no text.
     """
+    if not isinstance(text, str):
+        raise ArgumentError(problem(f"value {shown(text)}", expected="text"))
     text = text.encode("utf-8", "replace").decode("utf-8")
     return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 

@@ -19,7 +19,8 @@ GAMES = """Games of a club.
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "a.sgf").write_text(GAMES)
-    (tmp_path / "b.sgf").write_bytes("(;CA[gb18030]SZ[9]PB[棋士];B[aa])(;SZ[9]PB[黑])".encode("gb18030"))
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "B.SGF").write_bytes("(;CA[gb18030]SZ[9]PB[棋士];B[aa])(;SZ[9]PB[黑])".encode("gb18030"))
     (tmp_path / "c.sgf").write_text("no record")
     (tmp_path / "d.txt").write_text(GAMES)
     return tmp_path
@@ -32,9 +33,9 @@ def test_all_games_of_a_folder_are_read_and_refusals_name_their_place(folder: Pa
     assert [len(tree.main_line()) for tree in trees] == [4, 3, 3, 2, 1]
     assert trees[4].encoding == "gb18030" and "黑".encode("gb18030") in trees[4].to_bytes()
     places = [str(error).removeprefix(f"{folder}/").split(": ")[0] for error in errors]
-    assert places == ["a.sgf, game 3", "c.sgf, game 1"]
+    assert places == ["a.sgf, game 3", "c.sgf, game 1"], "other endings are left out"
     with pytest.raises(SgfError, match=r"a\.sgf, game 3: the record is of another game"):
-        list(GameTree.load_all([folder / "b.sgf", folder / "a.sgf"]))
+        list(GameTree.load_all([folder / "below" / "B.SGF", folder / "a.sgf"]))
     with pytest.raises(SgfError, match="cannot open"):
         list(GameTree.load_all(folder / "none.sgf"))
 

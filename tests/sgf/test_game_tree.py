@@ -192,7 +192,7 @@ def test_a_node_whose_position_cannot_be_reached() -> None:
     assert len(tree.main_line()[1].game().moves) == 1
     with pytest.raises(SgfError, match=r"move 2 \(white\): illegal move: E5 is occupied"):
         tree.main_line()[2].game()
-    other = GameTree("(;SZ[9];B[ee];W[ka];B[cc])").main_line()
+    other = GameTree("(;SZ[9]KM[?];B[ee];W[ka];B[cc])").main_line()
     assert other[2].move is None
     with pytest.raises(SgfError, match="move 2: point 'ka'"):
         other[3].game()

@@ -52,13 +52,10 @@ from gtp_engine.people.review.game_line import read_game, read_variations
 from gtp_engine.people.review.game_review import Finding, GameReview, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
 from gtp_engine.sgf import read_sgf_file
-from gtp_engine.sgf.collection import game_in
+from gtp_engine.sgf.collection import game_in, records_in
 
 SUFFIX: Final = ".review"
 STDIN_NAME: Final = "stdin"
-
-_ENDINGS: Final = (".sgf", ".gib", ".ngf")
-"""Of the records in a folder."""
 
 WORKER_THREADS: Final = 2
 """Cores of each worker, unless the number of workers or that of the network's threads is given."""
@@ -129,8 +126,8 @@ def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
     targets: set[Path] = set()
     for path in paths:
         root = path if path.is_dir() else path.parent
-        for file in _records_in(path) if path.is_dir() else [path]:
-            if file not in found:
+        for file in records_in(path) if path.is_dir() else [path]:
+            if file not in found and not (path.is_dir() and file.stem.endswith(SUFFIX)):
                 target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
                 targets.add(target)
                 found[file] = RecordSource(str(file), partial(read_sgf_file, str(file)), target)
@@ -141,13 +138,6 @@ def _free_target(target: Path, taken: Collection[Path]) -> Path:
     """Return the target, or the first of NAME-2, NAME-3 … that is not taken."""
     names = chain([target], (target.with_name(f"{target.name}-{number}") for number in count(2)))
     return next(name for name in names if name not in taken)
-
-
-def _records_in(folder: Path) -> Iterator[Path]:
-    """Yield the records in a folder, sorted by path."""
-    for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() in _ENDINGS and path.is_file() and not path.stem.endswith(SUFFIX):
-            yield path
 
 
 class SharesDone:
