@@ -65,16 +65,16 @@ class TimeKind(StrEnum):
 
     NONE = "none"
     ABSOLUTE = "absolute"
-    CANADIAN = "canadian"
     BYOYOMI = "byoyomi"
+    CANADIAN = "canadian"
     FISCHER = "fischer"
     FISCHER_CAPPED = "fischer-capped"
 
 
-KATA_KINDS: Final = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
+KATA_KINDS: Final = tuple(map(str, TimeKind))
 """The kinds that kata-time_settings accepts, in the order of kata-list_time_settings."""
 
-KGS_KINDS: Final = ("none", "absolute", "byoyomi", "canadian")
+KGS_KINDS: Final = KATA_KINDS[:4]
 """The kinds that kgs-time_settings accepts."""
 
 
@@ -205,7 +205,8 @@ class TimeSettings:
         if len(words) <= len(names):
             raise TimeSettingsError(problem(_given(words), expected=" ".join((kind, *names))))
         values = [_parse_number(name, word) for name, word in zip(names, words[1:], strict=False)]
-        return _CONSTRUCTORS[kind](*values)
+        construct: Callable[..., TimeSettings] = getattr(TimeSettings, kind.replace("-", "_"))
+        return construct(*values)
 
 
 _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -219,15 +220,6 @@ _ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 _FIELDS: Final = {"PERIOD_TIME": "overtime"}
 """Fields of settings that are not named like their arguments."""
 _COUNTS: Final = ("STONES", "PERIODS")
-
-_CONSTRUCTORS: Final[Mapping[str, Callable[..., TimeSettings]]] = {
-    "none": TimeSettings.none,
-    "absolute": TimeSettings.absolute,
-    "canadian": TimeSettings.canadian,
-    "byoyomi": TimeSettings.byoyomi,
-    "fischer": TimeSettings.fischer,
-    "fischer-capped": TimeSettings.fischer_capped,
-}
 
 
 def parse_time(text: str) -> TimeSettings:
@@ -358,31 +350,23 @@ class Clock:
         self._given: Final = settings if settings is not None else TimeSettings.none()
         self.drift = drift
         """Seconds added to each move that is counted."""
-        self._settings = self._given
-        self._left = full_time(self._given)
-        self._is_confirmed = True
-        self._counts_main_as_stone = False
         self._late: Final[deque[float]] = deque(maxlen=LATE_MOVES)
+        self.reset()
 
-    @property
-    def settings(self) -> TimeSettings:
-        """Return the settings in force; if none were given, time_left alone implies absolute or Canadian ones."""
-        return self._settings
-
-    @property
-    def left(self) -> TimeLeft:
-        """Return the time on the clock."""
-        return self._left
+    def reset(self) -> None:
+        """Start a new game under the settings given."""
+        self.settings = self._given
+        """The settings in force; if none were given, time_left alone implies absolute or Canadian ones."""
+        self.left = full_time(self.settings)
+        """The time on the clock."""
+        self.is_confirmed = True
+        """Whether the controller has reported its clock since the last move that was counted."""
+        self._counts_main_as_stone = False
 
     @property
     def in_overtime(self) -> bool:
         """Return whether the main time of settings with overtime is used up."""
-        return self._settings.has_overtime and self._left.main <= 0
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Return whether the controller has reported its clock since the last move that was counted."""
-        return self._is_confirmed
+        return self.settings.has_overtime and self.left.main <= 0
 
     @property
     def lateness(self) -> float | None:
@@ -393,21 +377,14 @@ class Clock:
         """Note by how many seconds a move has exceeded the time that it was given; negative seconds count as 0."""
         self._late.append(max(0.0, seconds))
 
-    def reset(self) -> None:
-        """Start a new game under the settings given."""
-        self._settings = self._given
-        self._left = full_time(self._settings)
-        self._is_confirmed = True
-        self._counts_main_as_stone = False
-
     def spend(self, seconds: float) -> None:
         """Take a move of `seconds`, plus the drift, off the clock; negative seconds count as 0.
 
         A clock that runs out stays at zero, or at the start of its last period, with `left.has_time` false; a
         controller that asks for another move has accepted this.
         """
-        self._left = time_after_move(self._settings, self._left, max(0.0, seconds) + self.drift)
-        self._is_confirmed = False
+        self.left = time_after_move(self.settings, self.left, max(0.0, seconds) + self.drift)
+        self.is_confirmed = False
 
     def set_time_left(self, seconds: float, stones: int) -> None:
         """Set the clock as GTP's `time_left COLOR seconds stones` defines.
@@ -423,15 +400,15 @@ class Clock:
             raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
         seconds = max(-MAX_SECONDS, min(seconds, MAX_SECONDS))
         if self._given.kind is TimeKind.NONE and seconds > 0:
-            self._settings = TimeSettings.canadian(0.0, seconds, stones) if stones else TimeSettings.absolute(seconds)
-        if self._settings.stones > 2 and stones == 1:
+            self.settings = TimeSettings.canadian(0.0, seconds, stones) if stones else TimeSettings.absolute(seconds)
+        if self.settings.stones > 2 and stones == 1:
             # Old versions of gtp2ogs write 1 in main time too.  Main time is never followed by the last stone of
             # several, so what was main time once still is, also where it is less than a period.
-            is_main = _exceeds_period(self._settings, seconds)
+            is_main = _exceeds_period(self.settings, seconds)
             self._counts_main_as_stone |= is_main
-            stones = 0 if is_main or (self._counts_main_as_stone and self._left.main > 0) else stones
-        self._left = _reported_time(self._settings, seconds, stones)
-        self._is_confirmed = True
+            stones = 0 if is_main or (self._counts_main_as_stone and self.left.main > 0) else stones
+        self.left = _reported_time(self.settings, seconds, stones)
+        self.is_confirmed = True
 
 
 def full_time(settings: TimeSettings) -> TimeLeft:
