@@ -186,15 +186,24 @@ class ShownAnalysis(Protocol):
 def draw_svg(
     game: "Game",
     *,
-    marks: Mapping[Any, str],
-    analysis: ShownAnalysis | None,
-    ownership: Mapping[Any, float] | None,
-    numbers: int,
-    arrows: Iterable[tuple[int | str, int | str]],
-    region: Collection[int | str],
-    size: int,
+    marks: Mapping[Any, str] | None = None,
+    analysis: ShownAnalysis | None = None,
+    ownership: Mapping[Any, float] | None = None,
+    numbers: int = 0,
+    arrows: Iterable[tuple[int | str, int | str]] = (),
+    region: Collection[int | str] = (),
+    size: int = 480,
 ) -> str:
-    """Return the board as SVG; see `Game.svg`."""
+    """Return the board as an SVG picture, `size` pixels wide; notebooks show games by it.
+
+    `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of a
+    `GameNode` too.  `analysis` (of an engine) draws its moves with visits and the winrate of the side to play, and the
+    expected owner of each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an engine's own
+    says whose.  The last `numbers` moves are numbered; `arrows` lead from one point to another, and the points of a
+    `region` are lighter.  Raises InvalidVertexError, InvalidSizeError, and ArgumentError for marks or ownership that
+    are none, or of another board.
+    """
+    marks = {} if marks is None else marks
     if not 0 < size <= LARGEST_PICTURE:
         raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
     if not isinstance(marks, Mapping):

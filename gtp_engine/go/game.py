@@ -10,7 +10,7 @@ arrays that kernels read are made of the moves when they are asked for (`Game.bo
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -52,7 +52,7 @@ from gtp_engine.go.coords import (
     to_stone,
     transformed_points,
 )
-from gtp_engine.go.diagram import ShownAnalysis, draw_svg, format_board, parse_board
+from gtp_engine.go.diagram import draw_svg, format_board, parse_board
 from gtp_engine.go.rules import Ko, Rules, Scoring
 from gtp_engine.go.scoring import Score, SideCount, tally_position, territory_of
 from gtp_engine.go.stones import Played, Stones
@@ -583,36 +583,7 @@ class Game:
         """Return the board as text with coordinates, the last move, captures, komi and rules."""
         return format_board(self)
 
-    def svg(
-        self,
-        *,
-        marks: Mapping[Any, str] | None = None,
-        analysis: ShownAnalysis | None = None,
-        ownership: Mapping[Any, float] | None = None,
-        numbers: int = 0,
-        arrows: Iterable[tuple[int | str, int | str]] = (),
-        region: Collection[int | str] = (),
-        size: int = 480,
-    ) -> str:
-        """Return the board as an SVG picture, `size` pixels wide; notebooks show games by it.
-
-        `marks` are "triangle", "square", "circle", "cross", "selected" or any short text, by point or vertex: those of
-        a `GameNode` too.  `analysis` (of an engine) draws its moves with visits and the winrate of the side to play,
-        and the expected owner of each point, which `ownership` draws alone: from −1, White's, to 1, Black's, or as an
-        engine's own says whose.
-        The last `numbers` moves are numbered; `arrows` lead from one point to another, and the points of a `region` are
-        lighter.  Raises InvalidVertexError, InvalidSizeError, and ArgumentError for ownership of another board.
-        """
-        return draw_svg(
-            self,
-            marks=marks or {},
-            analysis=analysis,
-            ownership=ownership,
-            numbers=numbers,
-            arrows=arrows,
-            region=region,
-            size=size,
-        )
+    svg = draw_svg
 
     def png(self, **drawing: Any) -> bytes:
         """Return the picture that `svg` draws with these arguments as PNG; raises ArgumentError without `cairosvg`."""
