@@ -350,11 +350,6 @@ class Clock:
         self._given: Final = settings if settings is not None else TimeSettings.none()
         self.drift = drift
         """Seconds added to each move that is counted."""
-        self._late: Final[deque[float]] = deque(maxlen=LATE_MOVES)
-        self.reset()
-
-    def reset(self) -> None:
-        """Start a new game under the settings given."""
         self.settings = self._given
         """The settings in force; if none were given, time_left alone implies absolute or Canadian ones."""
         self.left = full_time(self.settings)
@@ -362,6 +357,12 @@ class Clock:
         self.is_confirmed = True
         """Whether the controller has reported its clock since the last move that was counted."""
         self._counts_main_as_stone = False
+        self._late: Final[deque[float]] = deque(maxlen=LATE_MOVES)
+
+    def reset(self) -> None:
+        """Start a new game under the settings given."""
+        self.settings, self.left = self._given, full_time(self._given)
+        self.is_confirmed, self._counts_main_as_stone = True, False
 
     @property
     def in_overtime(self) -> bool:
