@@ -33,7 +33,6 @@ from gtp_engine.go.coords import (
     format_color,
     point_to_xy,
     to_color,
-    to_stone,
     xy_to_point,
 )
 from gtp_engine.go.handicap import star_points
@@ -211,7 +210,7 @@ def draw_svg(
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
     moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
     owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
-    placed = {_point(game, key): str(text) for key, text in marks.items()}
+    placed: dict[int, str] = {game.point(key): str(text) for key, text in marks.items()}
     numbered = _numbers(game, numbers)
     last = (
         game.last_move.point if game.last_move and not numbered and game.last_move.point not in placed else NULL_POINT
@@ -229,15 +228,10 @@ def draw_svg(
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
         *(_mark(game, point, "circle" if point == last else placed[point]) for point in marked),
         *_candidates(game, moves),
-        *(_arrow(game, _stone_point(game, start), _stone_point(game, end)) for start, end in arrows),
+        *(_arrow(game, start, end) for start, end in map(game.all_on_board, arrows)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
-
-
-def _point(game: "Game", vertex: int | str) -> int:
-    """Return a point of the board, or PASS; raises InvalidVertexError."""
-    return int(game.point(vertex))
 
 
 def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dict[int, float]:
@@ -249,7 +243,8 @@ def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dic
         return {}
     side = getattr(ownership, "side", None)
     try:
-        owners = {_point(game, key): (-1 if side == WHITE else 1) * owner for key, owner in ownership.items()}
+        sign = -1 if side == WHITE else 1
+        owners: dict[int, float] = {game.point(key): sign * owner for key, owner in ownership.items()}
         is_fitting = side is None or len(owners) in (0, game.width * game.height)
         if is_fitting and all(abs(owner) <= _LARGEST_OWNERSHIP for owner in owners.values()):
             return owners
@@ -257,11 +252,6 @@ def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dic
         pass
     expected = f"numbers from -1 to 1 by points of the {game.width}x{game.height} board"
     raise ArgumentError(problem(f"ownership {shown(ownership)}", expected=expected))
-
-
-def _stone_point(game: "Game", vertex: int | str) -> int:
-    """Return a point of the board; raises InvalidVertexError, also for a pass."""
-    return int(to_stone(vertex, width=game.width, height=game.height))
 
 
 def _center(game: "Game", point: int) -> tuple[int, int]:
@@ -357,7 +347,7 @@ def _candidates(game: "Game", moves: Iterable[ShownMove]) -> Iterator[str]:
     """Yield the moves of an analysis: winrate in percent, and visits."""
     most = 0
     for move in moves:
-        point, most = _point(game, move.vertex), max(most, move.visits)
+        point, most = game.point(move.vertex), max(most, move.visits)
         if point == PASS or game.color_at(point) != EMPTY:
             continue
         (x, y), rank = _center(game, point), 0 if move.visits == most else 1 if 10 * move.visits >= most else 2

@@ -660,9 +660,9 @@ class Game:
         for color, point in placed:
             if stones.color[self._on_board(point)] != EMPTY:
                 raise IllegalMoveError("occupied", f"cannot set up a stone: {point} is occupied")
-            stones.add(int(point), int(color))
+            stones.place(int(point), int(color))
         for _, point in placed:
-            if not stones.has_liberty(point):
+            if not stones.liberties(point):
                 raise IllegalMoveError("suicide", f"cannot set up a stone: {point} would have no liberty")
         return stones
 
@@ -684,7 +684,7 @@ class Game:
             return "ko"
         else:
             played = stones.play(point, color)
-            suicide = stones.suicide_of(played)
+            suicide = played[-1]
             is_suicide = suicide == 1 or (suicide and not (tolerant or self._rules.suicide))
             if is_suicide or (not tolerant and self._history.forbids(self._rules.ko, stones.hash, 3 - color)):
                 stones.undo(played)

@@ -23,9 +23,9 @@ _Joined: TypeAlias = tuple[tuple[int, tuple[int, ...], int], ...]
 _Captured: TypeAlias = tuple[tuple[int, tuple[int, ...]], ...]
 """Head and stones of the chains that a stone captured, or of its own for a suicide."""
 
-Played: TypeAlias = tuple[int, int, int, int, _Joined, _Captured, bool]
-"""What `Stones.undo` needs: point and colour of a stone, those of the ko before it, `_Joined`, `_Captured`, whether it
-was suicide.  A plain tuple, because a move takes two thirds of the time with it."""
+Played: TypeAlias = tuple[int, int, int, int, _Joined, _Captured, int]
+"""What `Stones.undo` needs: point and colour of a stone, those of the ko before it, `_Joined`, `_Captured`, and how
+many stones of its own it removed.  A plain tuple, because a move takes two thirds of the time with it."""
 
 
 class Stones:
@@ -100,18 +100,10 @@ class Stones:
             result ^= KEYS[color][stone]
         return result, len(own) + 1
 
-    def add(self, point: int, color: int) -> None:
-        """Put a stone on an empty point and join its neighbours; chains without a liberty stay on the board."""
-        self._place(point, color)
-
-    def has_liberty(self, point: int) -> bool:
-        """Return whether the chain on `point` has one."""
-        return self._liberties[self._heads[point]] > 0
-
     def play(self, point: int, color: int) -> Played:
         """Put a stone on an empty point and remove what it captures, or its own chain; ko and legality do not count."""
         ko_point, ko_color = self.ko_point, self.ko_color
-        head, joined, dead = self._place(point, color)
+        head, joined, dead = self.place(point, color)
         self.ko_point = NULL_POINT
         captured: _Captured = ()
         if dead:
@@ -120,23 +112,18 @@ class Stones:
                 self._remove(chain, 3 - color)
             if not joined and len(dead) == 1 and len(captured[0][1]) == 1 and self._liberties[head] == 1:
                 self.ko_point, self.ko_color = dead[0], 3 - color
-        is_suicide = self._liberties[head] == 0
-        if is_suicide:
-            captured = ((head, self._chains[head]),)
+        suicide = 0
+        if self._liberties[head] == 0:
+            suicide, captured = len(self._chains[head]), ((head, self._chains[head]),)
             self._remove(self._chains[head], color)
-        return point, color, ko_point, ko_color, joined, captured, is_suicide
-
-    @staticmethod
-    def suicide_of(played: Played) -> int:
-        """Return how many stones of its own a stone removed."""
-        return len(played[5][0][1]) if played[6] else 0
+        return point, color, ko_point, ko_color, joined, captured, suicide
 
     def undo(self, played: Played) -> None:
         """Take back the last stone that was played."""
-        point, color, ko_point, ko_color, joined, captured, is_suicide = played
+        point, color, ko_point, ko_color, joined, captured, suicide = played
         heads, liberties = self._heads, self._liberties
         for head, chain in captured:
-            self._put_back(head, chain, color if is_suicide else 3 - color)
+            self._put_back(head, chain, color if suicide else 3 - color)
         for number, (head, chain, count) in enumerate(joined):
             self._chains[head], liberties[head] = chain, count
             if number:
@@ -149,8 +136,11 @@ class Stones:
             liberties[heads[neighbor]] += 1
         self.ko_point, self.ko_color = ko_point, ko_color
 
-    def _place(self, point: int, color: int) -> tuple[int, _Joined, list[int]]:
-        """Put a stone on the board; return its head, the chains that it joins, and the enemy's without a liberty."""
+    def place(self, point: int, color: int) -> tuple[int, _Joined, list[int]]:
+        """Put a stone on the board, where chains without a liberty stay.
+
+        Returns its head, the chains that it joins, and the enemy's without a liberty.
+        """
         colors, heads, chains, liberties = self.color, self._heads, self._chains, self._liberties
         own: list[int] = []
         dead: list[int] = []

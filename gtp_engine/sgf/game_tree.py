@@ -136,10 +136,6 @@ class GameNode(TextNode):
         """All properties: their values by name, without escapes."""
         return {name: self.get(name) for name in self.raw}
 
-    def get(self, name: str) -> list[str]:
-        """Return the values of a property without escapes, [] if the node does not have it."""
-        return self.long_texts(name)
-
     def set(self, name: str, *values: str) -> None:
         """Give a property these values in place of those it has; without values it is removed.
 
@@ -155,7 +151,7 @@ class GameNode(TextNode):
         raw, tree = self.raw, self.tree
         for name in raw:
             if name in ("B", "W"):
-                usual = tree._usual_moves or tree._find_usual_moves()
+                usual = tree._usual_moves = tree._usual_moves or usual_moves(*tree.size)
                 return usual[name].get(raw[name][0]) or tree._unusual_move(name, self.texts(name)[0])
         return None
 
@@ -567,10 +563,6 @@ class GameTree:
     def _move(self, color: int, point: int) -> Move:
         """Return a move whose colour and point print as words."""
         return Move(COLORS[color], points_by_number(*self.size)[point])
-
-    def _find_usual_moves(self) -> dict[str, dict[str, Move]]:
-        self._usual_moves = usual_moves(*self.size)
-        return self._usual_moves
 
     def _unusual_move(self, name: str, text: str) -> Move | None:
         """Return the move of another value than two small letters, None if it is off the board."""

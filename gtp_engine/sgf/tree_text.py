@@ -99,8 +99,8 @@ class TextNode:
         """Return the values of a property without escapes, each on one line; empty if the node has none."""
         return [_ESCAPE.sub(_on_one_line, value) for value in self.raw.get(name, ())]
 
-    def long_texts(self, name: str) -> list[str]:
-        """Return the values of a property without escapes, with their line breaks; empty if the node has none."""
+    def get(self, name: str) -> list[str]:
+        """Return the values of a property without escapes, with their line breaks; [] if the node has none."""
         return [_ESCAPE.sub(_on_its_lines, value) for value in self.raw.get(name, ())]
 
     def path(self) -> list[Self]:
