@@ -54,14 +54,9 @@ def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
     log = tmp_path / "log"
     game = Game(5, rules="japanese", komi=0.5)
     with opened("--lists undo --lists kgs-rules --black 'C3 D4 E5' --white 'pass resign'", log=log) as client:
-        assert (client.name, client.version, client.lists("undo"), client.label) == (
-            "Scripted",
-            "1.0",
-            True,
-            "scripted",
-        )
+        assert (client.name, client.version, client.label) == ("Scripted", "1.0", "scripted") and client.lists("undo")
         result = client.genmove(game)
-        assert (str(result), result.move, result.resigned, game.moves) == ("C3", Move(1, 21 + 0), False, ()) or True
+        assert (str(result), result.resigned, game.moves) == ("C3", False, ())
         assert result.move == (Color.BLACK, game.as_move(("b", "C3")).point)
         assert commands(log) == ["boardsize 5", "clear_board", "kgs-rules japanese", "komi 0.5", "genmove b"]
         game.play(result.move)
@@ -92,7 +87,7 @@ def test_set_up_stones_and_boards(tmp_path: Path) -> None:
         client.set_game(game)
         sent = commands(log)
         assert (sent[0], sent[-1]) == ("rectangular_boardsize 7 5", "set_free_handicap C3 D3")
-        assert sent[2].startswith('kata-set-rules {"friendlyPassOk"') or sent[2].startswith("kata-set-rules {")
+        assert sent[2] == f"kata-set-rules {game.rules.to_json()}"
         game.set_up([Move(2, Point("A1", 7, 5))], "white")
         client.set_game(game)
         assert commands(log)[-1] == "play W A1"
