@@ -34,9 +34,7 @@ _PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\
     _VALUE,
 )
 _NODE: Final = rb";\s*+(?:%s)*+(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?:%s)*+)?+" % (_PROPERTY, _PROPERTY)
-_PART: Final = re.compile(
-    rb"(\()\s*+(?=;)|(\))(?:\s*+(?=[()]))?|;([BW]\[[a-y]{2}\])\s*+(?=[;()])|%s" % _NODE, re.DOTALL
-)
+_PART: Final = re.compile(rb"(\()\s*+(?=;)|(\))\s*+|;([BW]\[[a-y]{2}\])\s*+(?=[;()])|%s" % _NODE, re.DOTALL)
 """A parenthesis, a node that is just a move, or another one without anything that `repair` knows."""
 
 _VALID_LINE: Final = re.compile(rb"(?P<root>\(\s*+%s)(?:%s)*+\)" % (_NODE, _NODE), re.DOTALL)
@@ -189,8 +187,6 @@ def _valid_tokens(data: bytes, start: int) -> tuple[list[Token], int] | None:
             if depth == 0:
                 end = found.start() + 1
                 return (tokens, end) if _ENDS.match(data, end) else None
-            if closing and data[place : place + 1] not in b"()":
-                break
     return None
 
 
