@@ -174,9 +174,10 @@ def _valid_tokens(data: bytes, start: int) -> tuple[list[Token], int] | None:
     """Return the tokens of a game that is valid, nodes that are just a move as one each ("M"), and where it ends."""
     tokens, place, depth = list[Token](), start, 0
     for found in _PART.finditer(data, start):
-        if found.start() != place:
+        opening, closing, move = found.groups()
+        if found.start() != place or not (depth or opening):
             break
-        place, (opening, closing, move) = found.end(), found.groups()
+        place = found.end()
         if move:
             tokens.append(("M", move))
         elif not (opening or closing):

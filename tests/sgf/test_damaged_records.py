@@ -29,6 +29,7 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
     [
         ("(\nTE[Title]\nKO[6.5]\nPB[Ann]\n;B[pd];W[dp])", 2, "the semicolon before a node is missing"),
         (";GM[1]SZ[19];B[pd];W[dp])", 2, "the first parenthesis is missing"),
+        (";SZ[9];B[ee](;W[cc])(;W[dd]))", 2, "the first parenthesis is missing"),
         ("(B[pd];W[dp])", 2, "the semicolon before a node is missing"),
         ("(B[pd]C[corner];W[dp])", 2, "the semicolon before a node is missing"),
         (";B[];W[dp]", 2, "the first parenthesis is missing"),
