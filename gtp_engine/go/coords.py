@@ -24,7 +24,14 @@ from numbers import Integral
 from operator import index
 from typing import ClassVar, Final, NamedTuple
 
-from gtp_engine.base.errors import InvalidColorError, InvalidSizeError, InvalidVertexError, problem, shown
+from gtp_engine.base.errors import (
+    ArgumentError,
+    InvalidColorError,
+    InvalidSizeError,
+    InvalidVertexError,
+    problem,
+    shown,
+)
 from gtp_engine.go import constants
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, NULL_POINT
 
@@ -159,6 +166,10 @@ class Point(int):
     def sgf(self) -> str:
         """SGF's two letters, empty for the pass."""
         return "" if self == PASS else "".join(_SGF_LETTERS[each] for each in self.xy)
+
+    def transformed(self, symmetry: int) -> "Point":
+        """Return where a symmetry takes the point, as `Game.transformed` takes its board; raises ArgumentError."""
+        return self if self == PASS else transformed_points(symmetry, self.width, self.height)[self]
 
     @property
     def is_pass(self) -> bool:
@@ -366,7 +377,12 @@ def transform(x: int, y: int, symmetry: int, *, width: int, height: int) -> tupl
 
 @cache
 def transformed_points(symmetry: int, width: int, height: int) -> dict[int, Point]:
-    """Return where a symmetry takes the points of a board, and the pass: on a board of H by W if it transposes."""
+    """Return where a symmetry takes the points of a board, and the pass: on a board of H by W if it transposes.
+
+    Raises ArgumentError for another number than 0 to 7.
+    """
+    if symmetry not in range(8):
+        raise ArgumentError(problem(f"symmetry {shown(symmetry)}", expected="a number from 0 to 7"))
     new_width, new_height = (height, width) if symmetry & TRANSPOSE else (width, height)
     moved: dict[int, Point] = {PASS: points_by_number(new_width, new_height)[PASS]}
     for point in board_points(width, height):

@@ -551,8 +551,6 @@ class Game:
         Of its bits 1 mirrors top and bottom, 2 left and right, and 4 exchanges x and y after that.  Raises
         ArgumentError for another number.
         """
-        if symmetry not in range(8):
-            raise ArgumentError(problem(f"symmetry {shown(symmetry)}", expected="a number from 0 to 7"))
         points = transformed_points(symmetry, self.width, self.height)
         width, height = (self.height, self.width) if symmetry & TRANSPOSE else (self.width, self.height)
         game = Game(width, height, self._rules, self._komi)

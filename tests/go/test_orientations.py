@@ -26,7 +26,7 @@ def test_orientations_are_those_of_arrays(size: tuple[int, int]) -> None:
         colors = game.to_numpy()[:: -1 if number & 1 else 1, :: -1 if number & 2 else 1]
         assert (turned.to_numpy() == (colors.T if number & 4 else colors)).all()
         assert (turned.captures, turned.to_play, turned.rules) == (game.captures, game.to_play, game.rules)
-        assert [move.color for move in turned.moves] == [move.color for move in game.moves]
+        assert [*turned.moves] == [Move(color, point.transformed(number)) for color, point in game.moves]
         assert turned.canonical_hash == game.canonical_hash <= turned.hash
     assert min(turned.hash for turned in game.symmetries()) == game.canonical_hash
     assert game.transformed(5).transformed(6) == game
