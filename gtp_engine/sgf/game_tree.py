@@ -64,7 +64,6 @@ MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA",
 """The marks of a point, and SGF's properties for them."""
 
 _STONES: Final = {BLACK: "AB", WHITE: "AW", EMPTY: "AE"}
-_MOVES: Final = {BLACK: "B", WHITE: "W"}
 _CLOCKS: Final = {BLACK: ("BL", "OB"), WHITE: ("WL", "OW")}
 
 Vertex: TypeAlias = int | str
@@ -362,7 +361,7 @@ class GameNode(TextNode):
         child = GameNode(self.tree, self)
         self.children.append(child)
         if move is not None:
-            child.raw = {_MOVES[move.color]: [format_point(move.point, width=self.tree.size[0])]}
+            child.raw = {move.color.letter: [format_point(move.point, width=self.tree.size[0])]}
         return child
 
     def _next_color(self) -> Color | None:

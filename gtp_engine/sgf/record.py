@@ -15,8 +15,6 @@ from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.sgf.tree_text import TextNode, lines_of
 from gtp_engine.sgf.values import escaped, format_komi, format_point, format_rules, format_size, one_line
 
-_COLOR_LETTERS: Final = {BLACK: "B", WHITE: "W"}
-
 
 class UnplayableError(SgfError):
     """A record cannot be played on after `moves` of its moves."""
@@ -255,9 +253,9 @@ def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result
             properties[name] = [escaped(one_line(text))]
     root = node = TextNode(None)
     root.raw = dict(sorted(properties.items(), key=lambda item: (item[0] != "FF", item[0])))
-    later = [{_COLOR_LETTERS[move.color]: _points([move.point], game)} for move in game.moves]
+    later = [{move.color.letter: _points([move.point], game)} for move in game.moves]
     if game.moves and game.to_play == game.moves[-1].color:
-        later.append({"PL": [_COLOR_LETTERS[game.to_play]]})
+        later.append({"PL": [game.to_play.letter]})
     for raw in later:
         node.children.append(TextNode(node))
         node = node.children[0]
@@ -282,7 +280,7 @@ def _root(game: Game) -> dict[str, list[str]]:
         if points:
             root[name] = _points(points, game)
     if usual_first_player(stones, game.moves) != game.first_player:
-        root["PL"] = [_COLOR_LETTERS[game.first_player]]
+        root["PL"] = [game.first_player.letter]
     if game.first_player == WHITE and _is_handicap(stones):
         root["HA"] = [str(len(stones))]
     return root

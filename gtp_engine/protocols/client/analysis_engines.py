@@ -31,7 +31,7 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.engine.answers import Analysis, Limit
-from gtp_engine.go.constants import BLACK, opponent
+from gtp_engine.go.constants import opponent
 from gtp_engine.go.coords import Color, Move
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client import NO_LIMIT, AsyncAnalysis, read_response, vertices_among, vertices_of
@@ -350,7 +350,7 @@ def query_of(game: Game, limit: Limit | None, *, every: float, ownership: bool) 
     visits = NO_LIMIT if limit is None or (limit.visits is None and limit != Limit()) else limit.visits
 
     def pairs(placed: Iterable[Move]) -> list[list[str]]:
-        return [["B" if each.color == BLACK else "W", game.vertex(each.point)] for each in placed]
+        return [[each.color.letter, game.vertex(each.point)] for each in placed]
 
     return {
         "moves": pairs(moves),

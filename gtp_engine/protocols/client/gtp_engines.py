@@ -42,7 +42,7 @@ from gtp_engine.base.former_names import former_name
 from gtp_engine.engine.answers import Analysis, Limit, PlayResult
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import COLORS, AnyMove, Move, to_color
+from gtp_engine.go.coords import AnyMove, Move, to_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
 from gtp_engine.protocols.client import NO_LIMIT, AsyncAnalysis, read_report, vertices_among, vertices_of
@@ -293,7 +293,7 @@ class GtpEngine(AsyncClient):
         if is_handicap and self.lists("set_free_handicap"):
             await self.send(" ".join(["set_free_handicap", *(game.vertex(stone.point) for stone in stones)]))
         elif self.lists("set_position"):
-            await self.send(" ".join(["set_position", *(f"{_letter(s.color)} {game.vertex(s.point)}" for s in stones)]))
+            await self.send(" ".join(["set_position", *(f"{s.color.letter} {game.vertex(s.point)}" for s in stones)]))
         else:
             await self.play_moves(game, stones)
 
@@ -301,7 +301,7 @@ class GtpEngine(AsyncClient):
     async def play_moves(self, game: Game, moves: Sequence[AnyMove]) -> None:
         """Send moves or stones to the engine, on the board of a game; raises CommandFailedError when it refuses one."""
         for color, point in map(game.as_move, moves):
-            await self.send(f"play {_letter(color)} {game.vertex(point)}")
+            await self.send(f"play {color.letter} {game.vertex(point)}")
 
     # --- moves and scores ---
 
@@ -314,7 +314,7 @@ class GtpEngine(AsyncClient):
         `color` defaults to the side to play.  The engine has `timeout` seconds beyond the time of the limit.  Raises
         EngineError also for a limit that the engine does not have, and for a move that is none.
         """
-        limit, mover = limit or Limit(), game.to_play if color is None else COLORS[to_color(color)]
+        limit, mover = limit or Limit(), game.to_play if color is None else to_color(color)
         await self.set_game(game)
         await self._set_limit(limit)
         known, self._position = self._position, None
@@ -332,7 +332,7 @@ class GtpEngine(AsyncClient):
     @_in_turn
     async def send_genmove(self, color: int | str, timeout: float | None = None) -> TimedReply:
         """Return the engine's move as text, with the seconds it took; it is played on the engine's board."""
-        return await self.send_timed(f"genmove {_letter(to_color(color)).lower()}", timeout)
+        return await self.send_timed(f"genmove {to_color(color).letter.lower()}", timeout)
 
     @_in_turn
     async def score(self, game: Game) -> str:
@@ -372,7 +372,7 @@ class GtpEngine(AsyncClient):
             raise EngineError(
                 f"{self.label}: {self.name} has no analysis: it lists neither kata-analyze nor lz-analyze"
             )
-        patience, color = self._patience(timeout), _letter(game.to_play)
+        patience, color = self._patience(timeout), game.to_play.letter
         seconds = min(checked_seconds(every, "reports every"), (limit.time or math.inf) / 2, patience / 2)
         command = f"{kind} {color.lower()} {max(1, round(min(100 * seconds, NO_LIMIT)))}"
         if kind == "kata-analyze":
@@ -416,7 +416,7 @@ class GtpEngine(AsyncClient):
         """Tell the engine what a clock shows; an engine that does not list `time_left` relies on its own."""
         if self.lists("time_left"):
             arguments = time_left_arguments(times, left, knows_fischer=TimeKind.FISCHER in (self._kinds or ()))
-            await self.send(f"time_left {_letter(to_color(color))} {arguments}")
+            await self.send(f"time_left {to_color(color).letter} {arguments}")
 
     @_in_turn
     async def options(self) -> dict[str, str]:
@@ -618,10 +618,6 @@ def _kgs_name(rules: Rules) -> str | None:
     if rules == PRESETS["chinese"]:
         return "chinese"
     return next((name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules), None)
-
-
-def _letter(color: int) -> str:
-    return "B" if color == BLACK else "W"
 
 
 class SimpleGtpEngine(SimpleClient[GtpEngine]):
