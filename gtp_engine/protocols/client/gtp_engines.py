@@ -629,20 +629,14 @@ class SimpleGtpEngine(SimpleClient[GtpEngine]):
 
     _client_class = GtpEngine
 
-    @property
-    def name(self) -> str:
+    def __init__(self, client: GtpEngine) -> None:
+        super().__init__(client)
+        self.name: Final = client.name
         """The engine's reply to `name`."""
-        return self.client.name
-
-    @property
-    def version(self) -> str:
+        self.version: Final = client.version
         """The engine's reply to `version`."""
-        return self.client.version
-
-    @property
-    def commands(self) -> frozenset[str]:
+        self.commands: Final = client.commands
         """The commands that it lists."""
-        return self.client.commands
 
     def lists(self, command: str) -> bool:
         """Return whether the engine lists a command."""
