@@ -155,7 +155,8 @@ def parse_game(
     ahead = ahead or LookAhead(data)
     found = _START.search(data, place) or (None if place else _EMPTY.search(data))
     if found is None:
-        raise SgfError("not a readable SGF record: no SGF data found")
+        hint = "; read the file first, as GameTree.load does" if data[-4:].lower() == b".sgf" else ""
+        raise SgfError(f"not a readable SGF record: no SGF data found{hint}")
     start = found.start()
     if ahead.invalid < _MOST_INVALID and (valid := _valid_tokens(data, start)):
         tokens, end = valid

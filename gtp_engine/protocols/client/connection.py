@@ -438,6 +438,8 @@ class AsyncClient:
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
         self.connection: Final = connection
+        self.label: Final = connection.label
+        """What messages begin with."""
         self.timeout = checked_seconds(timeout, "a timeout")
         """Seconds to wait, unless a call has its own `timeout`."""
 
@@ -507,11 +509,6 @@ class AsyncClient:
     def _patience(self, timeout: float | None) -> float:
         """Return the seconds that a call waits; raises LimitError."""
         return self.timeout if timeout is None else checked_seconds(timeout, "a timeout")
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.connection.label
 
     def is_alive(self) -> bool:
         """Return whether the engine runs."""

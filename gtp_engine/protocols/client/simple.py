@@ -137,15 +137,12 @@ class SimpleClient(Generic[C]):
     def __init__(self, client: C) -> None:
         self.client: Final = client
         """The client for asyncio, which lives in the event loop of `wait_for`."""
+        self.label: Final = client.label
+        """What messages begin with."""
 
     popen = starting(AsyncClient.popen)
     connect = starting(AsyncClient.connect)
     mock = starting(AsyncClient.mock)
-
-    @property
-    def label(self) -> str:
-        """What messages begin with."""
-        return self.client.label
 
     def is_alive(self) -> bool:
         """Return whether the engine runs."""
