@@ -19,6 +19,7 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
+_M_ARENA_MAX: Final = -8  # of malloc.h
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _SMALL_CORES: Final = Path("/sys/devices/cpu_atom")
 """What Linux has on processors of Intel with cores of two kinds."""
@@ -130,16 +131,28 @@ def available_memory_mib(
     return min(sizes) // _MIB if sizes else None
 
 
+def keep_few_pools() -> None:
+    """Let threads that begin share two of glibc's pools (`mallopt(3)`): each keeps what lies between pieces in use.
+
+    With eight for each processor, its usual number, a server held 100 MiB that were free after an hour.
+    """
+    _call_glibc("mallopt", _M_ARENA_MAX, 2)
+
+
 def give_memory_back() -> None:
     """Give the system what has been freed and was kept for later, where the C library is glibc (its `malloc_trim(3)`).
 
-    Its pools, several for each processor, keep what a burst of work leaves: hundreds of MiB, for ever.
+    Its pools keep what a burst of work leaves: hundreds of MiB, for ever.
     """
+    _call_glibc("malloc_trim", 0)
+
+
+def _call_glibc(name: str, *arguments: int) -> None:
     if sys.platform == "linux":
         import ctypes  # here, as few commands need it
 
         with suppress(AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+            getattr(ctypes.CDLL(None), name)(*arguments)
 
 
 def _field(text: str, name: str) -> str:

@@ -30,6 +30,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.files import data_folder, make_private, open_regular, owning, remove_unfinished
 from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
+from gtp_engine.base.machine import keep_few_pools
 from gtp_engine.base.signals import end_at_once
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
@@ -190,6 +191,7 @@ def new_runner(application: web.Application) -> web.AppRunner:
 def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerLog) -> int:
     """Run the whole process; return its exit status.  Raises ConfigError while another one has the games."""
     sys.setswitchinterval(SWITCH_INTERVAL)
+    keep_few_pools()
     for name in (__name__, "asyncio"):
         logging.getLogger(name).addHandler(LibraryLog(log))
     if os.name != "nt":  # an interrupt in the middle of it would leave half an event loop
