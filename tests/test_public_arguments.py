@@ -128,7 +128,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "file as network": (lambda: Engine(evaluator="x"), ArgumentError, "evaluator 'x': expected an Evaluator"),  # type: ignore[arg-type]
     "one game": (lambda: Engine(CONFIG).evaluate(Game(5)), ArgumentError, "games <Game 5x5.*expected a list of Games"),  # type: ignore[arg-type]
     "path as record": (lambda: GameTree(Path("x")), ArgumentError, "expected bytes or text; read the file"),  # type: ignore[arg-type]
-    "name as record": (lambda: GameTree("games/x.sgf"), SgfError, "no SGF data found; read the file first, as GameTree"),
+    "name as record": (lambda: GameTree("games/x.sgf"), SgfError, "no SGF data found; read the file first"),
     "number as record": (lambda: Game.from_sgf(3), ArgumentError, "record 3: expected bytes or text"),  # type: ignore[arg-type]
     "property": (lambda: GameTree().root.set("c", "a"), SgfError, "property 'c': expected a name of capital letters"),
     "text as limit": (lambda: Limit(time="3"), LimitError, "limit of '3' time: expected a number above 0"),  # type: ignore[arg-type]
