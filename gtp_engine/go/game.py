@@ -669,7 +669,7 @@ class Game:
 
         Whether a move is suicide or repeats a position shows once it has been made, in half the time.
         """
-        stones, played = self._stones, None
+        stones = self._stones
         if point == PASS:
             takes_button = self.has_free_button
             self._played.append(_Pass(stones.ko_point, self._history if takes_button else None))

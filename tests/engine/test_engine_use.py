@@ -88,13 +88,14 @@ def test_engines_end_with_those_that_lent_them_a_network() -> None:
             use()
 
 
-def _used(use: Callable[[], object], answers: "multiprocessing.Queue[str]") -> None:
+def _used(use: Callable[[], object], answers: "multiprocessing.Queue[str]", end: Callable[[], object]) -> None:
     try:
         answers.put(str(use()))
     except EngineDiedError as error:
         answers.put(str(error))
     except BaseException:
         answers.put(traceback.format_exc())
+    end()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
@@ -104,18 +105,20 @@ def test_an_engine_is_refused_in_a_forked_process(kind: str) -> None:
     """It waited for threads that only run in the other process."""
     context = multiprocessing.get_context("fork")
     use: Callable[[], object]
+    end: Callable[[], object] = list
     with contextlib.ExitStack() as stack:
         if kind == "client":
             client = stack.enter_context(SimpleGtpEngine.popen(scripted()))
-            use, advice = partial(client.send, "name"), "before the fork; make one in each process"
+            use, end, advice = partial(client.send, "name"), client.close, "before the fork; make one in each process"
         else:
             engines = stack.enter_context(SharedEngines(evaluator=FakeEvaluator()))
             use = engines.new_engine if kind == "shared" else stack.enter_context(new_engine(kind)).genmove
             advice = 'forked from; make one in each process, or start processes by multiprocessing.get_context("spawn")'
         use()
         answers: multiprocessing.Queue[str] = context.Queue()
-        process = context.Process(target=_used, args=(use, answers))
+        process = context.Process(target=_used, args=(use, answers, end))
         process.start()
         assert advice in answers.get(timeout=60)
         process.join()
+        assert process.exitcode == 0
         use()

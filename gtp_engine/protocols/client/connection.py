@@ -88,7 +88,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         self._ended: Final = asyncio.Event()
         self._stderr_ended: Final = asyncio.Event()
         self._has_ended_output = self._is_closed = self._is_killed = False
-        self._made_in: Final = os.getpid()
+        self.made_in: Final = os.getpid()
 
     @classmethod
     async def popen(cls, command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> Self:
@@ -199,7 +199,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
 
         Raises EngineDiedError once this end has been closed, and in a process forked from the one that made it.
         """
-        if self._made_in != os.getpid():
+        if self.made_in != os.getpid():
             advice = "make one in each process"
             raise EngineDiedError(problem(f"{self.label}: an engine of the process before the fork", advice=advice))
         if self._is_closed:
@@ -520,6 +520,8 @@ class AsyncClient:
 
     async def close(self) -> None:
         """End the engine, and kill it if it does not exit within five seconds.  Raises nothing; again is harmless."""
+        if self.connection.made_in != os.getpid():
+            return  # the engine is that of the process before the fork
         with contextlib.suppress(Exception):  # of a function in the place of an engine
             self._take_leave()
         await self.connection.close()
