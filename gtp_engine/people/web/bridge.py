@@ -16,7 +16,7 @@ import aiohttp
 from gtp_engine.base.errors import ConfigError, TengenError, problem, shown
 from gtp_engine.base.files import open_regular
 from gtp_engine.base.streams import claim_streams, trouble_of, write_all
-from gtp_engine.people.web.client_socket import NO_MORE, first_of
+from gtp_engine.people.web.client_socket import END_WAIT, HEARTBEAT, NO_MORE, first_of
 from gtp_engine.people.web.server_settings import DEFAULT_PORT, certificate_error, check_token
 from gtp_engine.protocols.line_session import reading
 
@@ -26,16 +26,10 @@ QUEUED_LINES: Final = 1000
 MAX_MESSAGE: Final = 64 << 20
 """Longest piece of a reply, bytes."""
 
-HEARTBEAT: Final = 20.0
-"""Seconds of silence after which the server is asked whether it is still there."""
-
 CONNECT_WAIT: Final = 15.0
 """Seconds for the server to answer at all."""
 
 _ADDRESS: Final = "HOST, HOST:PORT or wss://HOST:PORT"
-
-_END_WAIT: Final = 2.0
-"""Seconds for the closing handshake."""
 
 _REFUSALS: Final = {
     401: "it needs a token; give the one that it printed with --token or in TENGEN_TOKEN",
@@ -140,7 +134,7 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
                     ssl=_trust(certificate),
                     heartbeat=HEARTBEAT,
                     max_msg_size=MAX_MESSAGE,
-                    timeout=aiohttp.ClientWSTimeout(ws_close=_END_WAIT),
+                    timeout=aiohttp.ClientWSTimeout(ws_close=END_WAIT),
                 )
         except (aiohttp.ClientError, OSError) as error:
             # The query may be the token.

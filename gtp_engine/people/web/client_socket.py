@@ -87,7 +87,7 @@ _LINE: Final = re.compile(rb"([^\r\n]+)(?:\r\n|\r|\n)?|[\r\n]+")
 """A line, or line ends that no line precedes: together one empty line, which ends an analysis by GTP."""
 
 HEARTBEAT: Final = 20.0
-"""Seconds of silence after which a client is asked whether it is still there; half as long it has to answer."""
+"""Seconds of silence after which the other side is asked whether it is there; half as long it has to answer."""
 
 END_WAIT: Final = 2.0
 """Seconds for the closing handshake."""

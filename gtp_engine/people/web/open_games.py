@@ -170,7 +170,7 @@ class OpenGame:
         async with self._lock:
             await self._save()
         if self._session.phase is Phase.SCORING and not self._session.has_marked_dead:
-            self._state = _uncounted(self._state)
+            self._state["score"] = ""  # it would be wrong as long as the dead stones are not known
             self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()
 
@@ -307,7 +307,7 @@ class OpenGame:
     async def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
         state, self._record, (self._published, changes) = await asyncio.to_thread(self._look)
-        self._state = state if is_counted else _uncounted(state)
+        self._state = state if is_counted else state | {"score": ""}
         self._state_time = time.monotonic()
         if changes:
             self._tell(changes)
@@ -386,11 +386,6 @@ class PublishedTree(NamedTuple):
         if is_rearranged or not known:
             return new, new.message()
         return new, new.message(of=changed.values()) if changed else ""
-
-
-def _uncounted(state: Message) -> Message:
-    """Return a state without the score, which is wrong as long as the dead stones are not known."""
-    return state | {"score": ""}
 
 
 def _state_of(session: GameSession) -> Message:

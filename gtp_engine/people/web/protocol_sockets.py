@@ -43,11 +43,8 @@ MAX_COMMAND: Final = 1 << 16
 MAX_POSITIONS: Final = 2000
 """Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""
 
-_END_CHECK: Final = 0.05
-"""Seconds between two checks whether the last position of a client that sends no more is done."""
-
-_FULL_WAIT: Final = 0.05
-"""Seconds until a queue that was full may have room for another line."""
+_CHECK: Final = 0.05
+"""Seconds between two checks whether a queue that was full has room, or the last position or line is done."""
 
 
 class OutboxReplies:
@@ -114,7 +111,7 @@ class GtpClientSession:
     async def _put(self, line: bytes | None) -> None:
         """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
         while self._lines.is_full and not self._client.outbox.is_lost():
-            await asyncio.sleep(_FULL_WAIT)
+            await asyncio.sleep(_CHECK)
         if self._client.outbox.is_lost():
             self._client.outbox.close()
         elif line is None:
@@ -131,7 +128,7 @@ class GtpClientSession:
     def _end(self) -> None:
         """Wait for the thread, and close the engine."""
         while self._lines.is_full and self._thread.is_alive():  # it ends without lines that it has not read
-            self._thread.join(_FULL_WAIT)
+            self._thread.join(_CHECK)
         if self._thread.is_alive():
             self._lines.end()
             self._thread.join()
@@ -164,7 +161,7 @@ class GtpSessions:
         for session in self._sessions:
             session.end_soon()
         while not all(session.is_answered for session in self._sessions):
-            await asyncio.sleep(_FULL_WAIT)
+            await asyncio.sleep(_CHECK)
 
 
 class Responses:
@@ -221,4 +218,4 @@ async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:
     """Wait until a client that sends no more has been answered."""
     await has_ended.wait()
     while schedule.has_work:
-        await asyncio.sleep(_END_CHECK)
+        await asyncio.sleep(_CHECK)
