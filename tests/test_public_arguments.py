@@ -112,6 +112,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "True as color": (lambda: Game(9).play("E5", True), InvalidColorError, "invalid color True"),
     "point as color": (lambda: Game(9).play("E5", PASS), InvalidColorError, "invalid color pass"),
     "color as point": (lambda: Game(9).play(BLACK), InvalidVertexError, "invalid point BLACK"),
+    "text as seconds": (lambda: GameTree().root.set_clock("b", "1"), SgfError, "clock '1': expected seconds"),  # type: ignore[arg-type]
     "periods": (lambda: GameTree().root.set_clock("b", 1, -5), SgfError, "clock -5: expected seconds, moves or"),
     "True as point": (lambda: Game(9).play(True), InvalidVertexError, "invalid point True"),
     "another board": (

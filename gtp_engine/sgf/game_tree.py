@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
+from numbers import Real
 from pathlib import Path
 from typing import Final, TypeAlias, final
 
@@ -224,7 +225,7 @@ class GameNode(TextNode):
     def set_clock(self, color: int | str, seconds: float, stones: int | None = None) -> None:
         """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
         for number in (seconds, stones or 0):
-            if not isinstance(number, int | float) or not 0 <= number < math.inf:
+            if not isinstance(number, Real) or not 0 <= number < math.inf:
                 raise SgfError(problem(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more"))
         left, overtime = _CLOCKS[to_color(color)]
         self.set(left, format_komi(seconds))
