@@ -266,10 +266,6 @@ class TestMatchCommand:
         assert (result.exit_code, settings) == (2, [])
         assert message in result.stderr
 
-    def test_names_replace_those_of_the_engines(self, settings: list[Any], tmp_path: Path) -> None:
-        result = self.match(tmp_path, "--first-name", "new", "--second-name", "old", "--json")
-        assert (json.loads(result.stdout)["first"], json.loads(result.stdout)["second"]) == ("new", "old")
-
     def test_plot_is_written(self, settings: list[Any], tmp_path: Path) -> None:
         pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
         assert self.match(tmp_path / "match", "--plot", str(tmp_path / "plot.svg")).exit_code == 0
@@ -284,7 +280,8 @@ class TestMatchCommand:
 
     def test_result_as_table_and_json(self, settings: list[Any], tmp_path: Path) -> None:
         assert "first  against  second" in self.match(tmp_path).stdout
-        assert json.loads(self.match(tmp_path, "--json").stdout)["games"] == 0
+        result = json.loads(self.match(tmp_path, "--first-name", "new", "--second-name", "old", "--json").stdout)
+        assert (result["games"], result["first"], result["second"]) == (0, "new", "old")
 
 
 def test_warmup_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base import errors
-from gtp_engine.base.errors import IllegalMoveError, TengenError, counted, problem, shown, shown_json, shown_path
+from gtp_engine.base.errors import (
+    IllegalMoveError,
+    TengenError,
+    counted,
+    problem,
+    shown,
+    shown_json,
+    shown_path,
+    toml_advice,
+)
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -66,13 +75,11 @@ def test_a_path_is_shown_whole_and_of_a_huge_one_the_end() -> None:
     assert shown_path("two\nlines") == "'two?lines'"
 
 
-def test_one_thing_is_not_plural() -> None:
+def test_sentences_have_what_is_given_and_the_plural_of_many() -> None:
     assert [counted(number, "game") for number in (0, 1, 1200)] == ["0 games", "1 game", "1,200 games"]
-
-
-def test_problem_leaves_out_what_is_not_given() -> None:
-    assert problem("bad") == "bad"
-    assert problem("bad", advice="stop") == "bad; stop"
+    assert (problem("bad"), problem("bad", advice="stop")) == ("bad", "bad; stop")
+    windows = r'openings = "C:\games"'
+    assert [bool(toml_advice(text)) for text in (windows, windows.replace("\\", "/"), "[[")] == [True, False, False]
 
 
 def test_docstring_examples() -> None:

@@ -147,7 +147,9 @@ def test_former_names_go_in_time() -> None:
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
     heavy = "{'numpy', 'numba', 'onnxruntime', 'rich', 'click', 'importlib.resources', 'tempfile', 'urllib'}"
-    code = f"import sys; before = set(sys.modules); import gtp_engine; print(sorted({heavy} & {{*sys.modules}} - before))"
+    code = (
+        f"import sys; before = set(sys.modules); import gtp_engine; print(sorted({heavy} & {{*sys.modules}} - before))"
+    )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"
 

@@ -257,6 +257,7 @@ def test_unknown_settings_are_warned_of_by_name() -> None:
         "WARNING: unknown setting 'maxVisit' has no effect",
         "WARNING: unknown setting 'noSuchSetting' has no effect",
     )
+    assert with_start_settings(Config(), {"antiMirror": "true"}, for_gtp=False)[1] == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from engine_positions import DEAD_STONE, set_up
@@ -375,17 +376,17 @@ class TestHelp:
 
 
 class TestSettings:
-    def test_fixed_handicap(self, engine: Engine) -> None:
-        session = start(engine, handicap=3)
-        assert (session.game.handicap, session.game.komi, session.is_engine_turn) == (3, 0.5, True)
-
-    def test_with_a_handicap_of_one_black_begins_without_giving_komi(self, engine: Engine) -> None:
-        game = start(engine, handicap=1).game
-        assert (game.setup_stones, game.komi, game.to_play) == ((), 0.5, BLACK)
-
-    def test_the_engine_places_free_handicap_stones(self, engine: Engine) -> None:
-        session = start(engine, human=WHITE, handicap=6, has_free_handicap=True)
-        assert (session.game.handicap, session.is_engine_turn, session.phase) == (6, False, Phase.PLAYING)
+    @pytest.mark.parametrize(("settings", "stones", "to_play"), [
+        ({"handicap": 3}, 3, WHITE),
+        ({"handicap": 1}, 0, BLACK),
+        ({"human": WHITE, "handicap": 6, "has_free_handicap": True}, 6, WHITE),  # placed by the engine
+    ])  # fmt: skip
+    def test_a_handicap_is_placed_and_gives_no_komi(
+        self, engine: Engine, settings: dict[str, Any], stones: int, to_play: int
+    ) -> None:
+        session = start(engine, **settings)
+        found = (len(session.game.setup_stones), session.game.komi, session.game.to_play, session.phase)
+        assert found == (stones, 0.5, to_play, Phase.PLAYING)
 
     def test_the_person_places_free_handicap_stones(self, engine: Engine) -> None:
         session = start(engine, handicap=3, has_free_handicap=True)

@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_positions import DEAD_STONE, set_up
@@ -16,7 +17,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.go.clock import TimeLeft, TimeSettings
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.play import GameClock, GameSession, GameSettings
 from gtp_engine.people.review import completed
@@ -168,12 +169,13 @@ def test_the_prompt_is_translated_with_its_colour(engine: Engine) -> None:
 
 
 def test_playing_on_after_the_passes(engine: Engine) -> None:
-    script = Script("pass", "resume", "quit", "no")
+    script = Script("pass", "resume", "hint", "quit", "no")
     game = TerminalGame(engine, GameSettings(width=7), script)
     set_up(engine, DEAD_STONE)
     game.run()
     assert script.messages[2] == "The game continues."
     assert script.screens[2].prompt == "your move (black)>"
+    assert "pass " in script.messages[3] and PASS not in script.screens[3].board.labels
 
 
 def test_resigning_and_another_game(engine: Engine) -> None:
@@ -428,13 +430,6 @@ class TestFiles:
         assert "Saved" not in script.messages[4]
         assert f"Saved as {saved}. {then}" in script.messages[3]
 
-    def test_the_end_of_the_input_at_a_question_begins_no_other_game(self, engine: Engine, folder: Path) -> None:
-        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4", "new 5 white")).run()
-        (saved,) = folder.glob("tengen-*.sgf")
-        assert "SZ[7]" in saved.read_text()
-        assert str(saved) in farewell
-        assert engine.game.width == 7
-
     def test_what_a_record_leaves_out_is_not_that_of_the_game_before(self, engine: Engine, folder: Path) -> None:
         """A game without komi was scored with 0.5 after one with a handicap, and one by Japanese rules with 7.5."""
         (folder / "handicap.sgf").write_text("(;SZ[7]RU[Japanese]KM[0.5]HA[2]AB[cc][ee];W[dd])")
@@ -461,17 +456,14 @@ class TestFiles:
         record = parse_sgf((folder / "game.sgf").read_bytes())
         assert (record.black_name, record.white_name) == ("Human", "Tengen")
 
-    def test_the_end_of_the_input_saves(self, engine: Engine, folder: Path) -> None:
-        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4")).run()
+    @pytest.mark.parametrize("lines", [("d4",), ("d4", BrokenPipeError), ("d4", "new 5 white")])
+    def test_the_end_of_the_input_saves(self, engine: Engine, folder: Path, lines: tuple[Any, ...]) -> None:
+        """So does that of the terminal; at a question, it begins no other game."""
+        farewell = TerminalGame(engine, GameSettings(width=7), Script(*lines)).run()
         (saved,) = folder.glob("tengen-*.sgf")
-        assert str(saved) in farewell
+        assert str(saved) in farewell and "SZ[7]" in saved.read_text() and engine.game.width == 7
         assert TerminalGame(engine, GameSettings(width=7), Script()).run() == "", "nothing was played"
         assert [path.name for path in folder.rglob("*.sgf")] == [saved.name], "and no copy is left"
-
-    def test_a_terminal_that_has_gone_saves(self, engine: Engine, folder: Path) -> None:
-        farewell = TerminalGame(engine, GameSettings(width=7), Script("d4", BrokenPipeError)).run()
-        (saved,) = folder.glob("tengen-*.sgf")
-        assert str(saved) in farewell
 
     def test_a_file_that_cannot_be_written(self, engine: Engine, folder: Path) -> None:
         script = play(engine, "d4", "save no/such/folder/x")
@@ -575,9 +567,12 @@ class TestKeptOnDisk:
         assert saved.name in farewell and len(parse_sgf(saved.read_bytes()).moves) == 4
 
     def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
-        for _ in range(2):
-            kill(engine, "d4")
-        assert len(list((folder / "data").rglob("*.sgf"))) == 2
+        kill(engine, "d4")
+        (copy,) = (folder / "data").rglob("*.sgf")
+        for number in range(20):
+            copy.with_name(f"{number}.sgf").write_bytes(copy.read_bytes())
+        kill(engine, "d4")
+        assert len(list(copy.parent.glob("*.sgf"))) == 21, "twenty and the new one"
 
     @pytest.mark.parametrize("has_home", [True, False])
     def test_a_folder_that_cannot_be_written_is_no_reason_to_end(

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gtp_engine.arena.match.settings import MatchError
 from gtp_engine.arena.tournament import tournament_runner
 from gtp_engine.arena.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
-from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, run_tournament
+from gtp_engine.arena.tournament.tournament_runner import TournamentProgress, TournamentRunner, run_tournament
 from gtp_engine.base.errors import TengenError, counted
 from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
@@ -228,6 +229,13 @@ class TestTables:
         assert format_tables(description, tables[:1]).endswith(f"\n\n{remark}")
         assert f"<p>{remark}</p>" in page_of("Cup", description, tables, results)
         assert to_json(description, tables, results)["tables"][0]["repeated"] == 1
+
+    def test_no_engine_leads_before_the_first_game(self, description: Tournament, tmp_path: Path) -> None:
+        texts: list[str] = []
+        bar: Any = SimpleNamespace(update=lambda share, text: texts.append(text))
+        for records in ([], won_by("first")):
+            TournamentProgress(description, tmp_path, "cup", bar).begin({Meeting(1, 0, 0): records})
+        assert texts == ["0 games", "1 game, engine 1 leads"]
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:
         results = {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")}

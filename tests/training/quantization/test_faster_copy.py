@@ -15,7 +15,7 @@ from gtp_engine.nn import missing_copy as door
 from gtp_engine.nn import network_files
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.plug_ins import FASTER_COPY
-from gtp_engine.nn.quantized_copy import UnfinishedCopy, quantized_path
+from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_quantized_copy, quantized_path
 from gtp_engine.training.quantization import Quantized
 from gtp_engine.training.quantization import faster_copy as faster_copy_module
 from gtp_engine.training.quantization.calibration import CalibrationInputs
@@ -151,12 +151,14 @@ def test_a_copy_is_begun_once(tmp_path: Path, started: list[list[str]], monkeypa
     unfinished = UnfinishedCopy(quantized_path(path))
     with unfinished.making("a"):
         unfinished.note(0.43, "playing games")
+        unfinished.note(0.44, "too soon after another note")
         text = door.begin_faster_copy(path)
         assert text == "An 8-bit copy is being made in the background (43%, playing games)."
         hint = door.faster_copy_hint(path)
         assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint
     tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
     assert door.begin_faster_copy(path) == "" and started == []
+    assert is_quantized_copy(quantized_path(path)) and not is_quantized_copy(tmp_path / "alone-int8.onnx")
 
 
 def test_where_no_process_can_be_started_the_user_learns_how(
