@@ -410,12 +410,12 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
                 if error == errno.EPIPE:
                     assert done.status in (0, 1), f"status {done.status}: {_last(done.errors)}"
                 elif done.status == case.status:
-                    assert is_done or _says(done.errors + done.output, error), (
+                    assert is_done or os.strerror(error) in done.errors + done.output, (
                         f"nothing is said: {_last(done.errors)!r}"
                     )
                 else:
                     assert done.status in (1, 2), f"status {done.status}: {_last(done.errors)}"
-                    assert _says(done.errors, error), f"the reason is missing: {_last(done.errors)!r}"
+                    assert os.strerror(error) in done.errors, f"the reason is missing: {_last(done.errors)!r}"
                 again(kind, write, state)
     box.restore(end)
     found.seconds = time.process_time() + sum(os.times()[2:4]) - began
@@ -471,10 +471,6 @@ def try_signals(name: str, case: Miniature, folder: Path, *, moments: int, seed:
             require_whole(box.path)
             case.kept(box.path, ended.output)
     return found
-
-
-def _says(errors: str, error: int) -> bool:
-    return os.strerror(error) in errors
 
 
 def _last(text: str) -> str:
