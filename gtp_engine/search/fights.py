@@ -1,7 +1,7 @@
 """Asks for proofs about chains, see `proofs`: `FightReader` reads one board.
 
-A search that reaches its limit depends on the order of the moves it tries, so a board is read in the one of its eight
-orientations whose stones come first in order: the answers are the same whichever way it is turned.
+A search that reaches its limit depends on the order of the moves it tries.  So of a board's eight orientations, with
+the colours as they are or exchanged, the one whose stones come first in order is read: the answer is the same for all.
 """
 
 from collections.abc import Sequence
@@ -52,25 +52,26 @@ class Proof(NamedTuple):
     """Whether there was no proof to be found with the moves tried, so that a larger limit would change nothing."""
 
 
-class _Turned(NamedTuple):
-    """A board in the orientation in which it is read."""
-
-    board: Board
-    to_turned: dict[int, int]
-    """The point of this board for each of the original's, PASS and NULL_POINT included."""
+_KEPT: Final = (EMPTY, BLACK, WHITE)
+_EXCHANGED: Final = (EMPTY, WHITE, BLACK)
+"""What becomes of each colour in a board that is read; each is its own inverse."""
 
 
-def _turned(board: Board) -> _Turned:
-    """Return a board in the orientation whose size and colours, row by row, are the first in order."""
+def _turned(board: Board) -> tuple[Board, dict[int, int], tuple[int, int, int]]:
+    """Return a board so turned, and with such colours, that its size and its colours by rows come first in order.
+
+    Then come its point for each of the original's, PASS and NULL_POINT included, and `_KEPT` or `_EXCHANGED`.
+    """
     width, height = int(board.info[WIDTH]), int(board.info[HEIGHT])
-    colors = board.color[list(board_points(width, height))].reshape(height, width)
+    stood = board.color[list(board_points(width, height))].reshape(height, width)
     points = np.array(board_points(width, height)).reshape(height, width)
     turns = [
-        (np.rot90(flipped, number), np.rot90(places, number))
-        for flipped, places in ((colors, points), (colors[:, ::-1], points[:, ::-1]))
+        (np.rot90(np.array(colors)[flipped], number), np.rot90(places, number), colors)
+        for flipped, places in ((stood, points), (stood[:, ::-1], points[:, ::-1]))
         for number in range(4)
+        for colors in (_KEPT, _EXCHANGED)
     ]
-    stones, origins = min(turns, key=lambda turn: (turn[0].shape, turn[0].tobytes()))
+    stones, origins, colors = min(turns, key=lambda turn: (turn[0].shape, turn[0].tobytes()))
     rows, columns = stones.shape
     turned = new_board(columns, rows)
     places = {NULL_POINT: NULL_POINT, PASS: PASS}
@@ -82,8 +83,9 @@ def _turned(board: Board) -> _Turned:
             for near in neighbors(point, width=columns):
                 if turned.color[near] == color and turned.head[near] != turned.head[point]:
                     merge(turned, int(turned.head[near]), int(turned.head[point]))
-    turned.info[KO_POINT], turned.info[KO_COLOR] = places[int(board.info[KO_POINT])], board.info[KO_COLOR]
-    return _Turned(turned, places)
+    turned.info[KO_POINT] = places[int(board.info[KO_POINT])]
+    turned.info[KO_COLOR] = colors[board.info[KO_COLOR]]
+    return turned, places, colors
 
 
 class FightReader:
@@ -94,7 +96,7 @@ class FightReader:
     """
 
     def __init__(self, board: Board, *, suicide: bool = False, nodes: int = NODES) -> None:
-        self._board, self._to_turned = _turned(board)
+        self._board, self._to_turned, self._colors = _turned(board)
         self._to_original: Final = {turned: point for point, turned in self._to_turned.items()}
         self._suicide: Final = int(suicide)
         self._nodes: Final = nodes
@@ -122,7 +124,7 @@ class FightReader:
 
     def life(self, point: int) -> Life:
         """Return what is proved of the chain on `point`."""
-        color = int(self._board.color[self._to_turned[point]])
+        color = self._colors[self._board.color[self._to_turned[point]]]
         enemy = opponent(color)
         if self.survives(point, enemy).is_proved:
             return Life.ALIVE
@@ -147,7 +149,7 @@ class FightReader:
         nodes = 0
         for reserve in RESERVES:
             aim = Aim(len(stones), winner, int(captures), obeys, self._suicide, reserve)
-            result = prove(board, work, aim, first, self._nodes)
+            result = prove(board, work, aim, self._colors[first], self._nodes)
             nodes += int(work.counters[NODES_OPENED])
             if result != 2:
                 break
@@ -155,7 +157,7 @@ class FightReader:
         if result != 1:
             return Proof(False, (), nodes, frozenset(), result == -1)
         zone, line = np.zeros(board.color.size, dtype=np.uint8), np.zeros(DEPTH, dtype=np.int32)
-        length = read_proof(clone(board), work, aim, first, zone, line)
+        length = read_proof(clone(board), work, aim, self._colors[first], zone, line)
         on_board = np.flatnonzero((zone == 1) & (board.color < WALL)).tolist()
         original = self._to_original
         return Proof(

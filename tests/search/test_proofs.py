@@ -12,7 +12,7 @@ from gtp_engine import GameTree
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.compiled.jit import interpret_until_loaded
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+from gtp_engine.go.coords import TRANSPOSE, board_points, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.fights import FightReader, Life, Proof
 
@@ -117,29 +117,33 @@ def test_what_is_known_of_enclosed_chains_is_what_searches_prove() -> None:
 
 
 def turned(game: Game, symmetry: int, *, swapped: bool) -> tuple[Game, dict[int, int]]:
-    """Return a game's position mirrored or turned, with colours exchanged, and where each point has gone."""
-    places = {}
-    size = game.width
-    for point in board_points(size, size):
-        x, y = point_to_xy(point, width=size)
-        x, y = (size - 1 - x if symmetry & 2 else x), (size - 1 - y if symmetry & 1 else y)
-        places[point] = xy_to_point(*((y, x) if symmetry & 4 else (x, y)), width=size)
-    result = Game(size, size)
-    color = game.board.color
-    result.set_up(
-        [(3 - int(color[p]) if swapped else int(color[p]), q) for p, q in places.items() if color[p] != EMPTY],
-        BLACK,
-    )
+    """Return a game's position in another orientation, with colours exchanged, and where each point has gone."""
+    places = transformed_points(symmetry, game.width, game.height)
+    width, height = (game.height, game.width) if symmetry & TRANSPOSE else (game.width, game.height)
+    stones = ((opponent(color) if swapped else color, places[point]) for point, color in game.stones.items())
+    result = Game(width, height)
+    result.set_up(stones)
     return result, places
+
+
+UNPROVED_WITH_OTHER_COLORS = """
+    X O O O O
+    X . X X O
+    . O O O O
+    . X O X X
+    X X X X O
+    . X X X O
+    X O O . O
+"""
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_answers_do_not_depend_on_how_the_board_is_turned(swapped: bool) -> None:
-    """The winner of a finished game depended on it, by 47 points."""
+    """The winner of a finished game depended on it, by 47 points, and whether C4 of the first board is in a ko."""
     rng = random.Random(2)
-    for _ in range(12):
-        game = random_game(rng, 6)
-        target = random_target(rng, game)
+    games = [random_game(rng, 6) for _ in range(11)]
+    for game in (game_from(UNPROVED_WITH_OTHER_COLORS), *games):
+        target = vertex(game, "C4") if game.width == 5 else random_target(rng, game)
         expected = FightReader(game.board, nodes=300).life(target)
         for symmetry in range(8):
             other, places = turned(game, symmetry, swapped=swapped)
