@@ -12,7 +12,7 @@ from gtp_engine import GameTree
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.compiled.jit import interpret_until_loaded
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import TRANSPOSE, board_points, transformed_points
+from gtp_engine.go.coords import TRANSPOSE, Point, board_points, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.search.fights import FightReader, Life, Proof
 
@@ -116,13 +116,13 @@ def test_what_is_known_of_enclosed_chains_is_what_searches_prove() -> None:
 # --- symmetry ---
 
 
-def turned(game: Game, symmetry: int, *, swapped: bool) -> tuple[Game, dict[int, int]]:
-    """Return a game's position in another orientation, with colours exchanged, and where each point has gone."""
+def turned(game: Game, symmetry: int, *, swapped: bool) -> tuple[Game, dict[int, Point]]:
+    """Return a game in another orientation, with colours exchanged, and where each point has gone."""
     places = transformed_points(symmetry, game.width, game.height)
-    width, height = (game.height, game.width) if symmetry & TRANSPOSE else (game.width, game.height)
-    stones = ((opponent(color) if swapped else color, places[point]) for point, color in game.stones.items())
-    result = Game(width, height)
-    result.set_up(stones)
+    result = Game(*((game.height, game.width) if symmetry & TRANSPOSE else (game.width, game.height)))
+    result.set_up([(opponent(color) if swapped else color, places[point]) for color, point in game.setup_stones])
+    for color, point in game.moves:
+        result.play((opponent(color) if swapped else color, places[point]))
     return result, places
 
 
@@ -133,17 +133,24 @@ UNPROVED_WITH_OTHER_COLORS = """
     . X O X X
     X X X X O
     . X X X O
-    X O O . O
-"""
+    X O O . O"""
+BEFORE_A_KO = """
+    O . O . X
+    X O O O X
+    X X O O X
+    X O X . X
+    . O X O O"""
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_answers_do_not_depend_on_how_the_board_is_turned(swapped: bool) -> None:
-    """The winner of a finished game depended on it, by 47 points, and whether C4 of the first board is in a ko."""
-    rng = random.Random(2)
-    games = [random_game(rng, 6) for _ in range(11)]
-    for game in (game_from(UNPROVED_WITH_OTHER_COLORS), *games):
-        target = vertex(game, "C4") if game.width == 5 else random_target(rng, game)
+    """The winner of a finished game depended on it, by 47 points."""
+    rng, ko = random.Random(2), game_from(BEFORE_A_KO)
+    ko.play("B5", BLACK)
+    chains = [(game_from(UNPROVED_WITH_OTHER_COLORS), "E5"), (ko, "A4")]
+    games = [random_game(rng, 6) for _ in range(10)]
+    targets = [(game, game.point(at)) for game, at in chains] + [(game, random_target(rng, game)) for game in games]
+    for game, target in targets:
         expected = FightReader(game.board, nodes=300).life(target)
         for symmetry in range(8):
             other, places = turned(game, symmetry, swapped=swapped)
