@@ -26,7 +26,6 @@ TOKEN = "a-token-of-the-tests"
 
 Client = TestClient[Any, Any]
 
-
 told: Final[list[str]] = []
 
 

@@ -161,9 +161,7 @@ class Guesses:
 
     def was_right(self, address: str, token: str) -> None:
         """Note that the token was right: it is looked at from this address always."""
-        right = self._tried.of(address).right
-        if _hash(token) not in right:
-            right.append(_hash(token))
+        self._tried.of(address).right.add(_hash(token))
 
     def was_wrong(self, address: str, token: str) -> None:
         """Note that the token was wrong."""
@@ -183,7 +181,7 @@ class _Tried:
     def __init__(self, pace: Pace) -> None:
         self.pace: Final = pace
         self.wrong: Final[deque[bytes]] = deque(maxlen=MOST_GUESSES)
-        self.right: Final[deque[bytes]] = deque(maxlen=len(Role))
+        self.right: Final[set[bytes]] = set()  # one for each role at most
 
 
 class Access:
