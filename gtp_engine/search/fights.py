@@ -83,8 +83,7 @@ def _turned(board: Board) -> tuple[Board, dict[int, int], tuple[int, int, int]]:
             for near in neighbors(point, width=columns):
                 if turned.color[near] == color and turned.head[near] != turned.head[point]:
                     merge(turned, int(turned.head[near]), int(turned.head[point]))
-    turned.info[KO_POINT] = places[int(board.info[KO_POINT])]
-    turned.info[KO_COLOR] = colors[board.info[KO_COLOR]]
+    turned.info[KO_POINT], turned.info[KO_COLOR] = places[int(board.info[KO_POINT])], colors[board.info[KO_COLOR]]
     return turned, places, colors
 
 
@@ -159,11 +158,10 @@ class FightReader:
         zone, line = np.zeros(board.color.size, dtype=np.uint8), np.zeros(DEPTH, dtype=np.int32)
         length = read_proof(clone(board), work, aim, self._colors[first], zone, line)
         on_board = np.flatnonzero((zone == 1) & (board.color < WALL)).tolist()
-        original = self._to_original
         return Proof(
             True,
-            tuple(original[point] for point in line[:length].tolist()),
+            tuple(self._to_original[point] for point in line[:length].tolist()),
             nodes,
-            frozenset(original[point] for point in on_board),
+            frozenset(self._to_original[point] for point in on_board),
             False,
         )
