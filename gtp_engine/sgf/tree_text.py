@@ -6,15 +6,18 @@ are; `sgf.repair` makes valid tokens of anything else.  Bytes here are UTF-8, wh
 
 import itertools
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, Self, TypeVar
 
-from sgfmill import sgf_grammar
-
 from gtp_engine.base.errors import SgfError
 from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair, Token, check_empty_nodes
+
+with warnings.catch_warnings():  # of "\\ " in a text of sgfmill 1.1.1, where uv has installed it without compiling it
+    warnings.simplefilter("ignore")
+    from sgfmill import sgf_grammar
 
 _START: Final = re.compile(
     rb"\(\s*;(?![^\[()]*\))|\(\s*(?=%s)|(?=;\s*%s)|\A\s*(?=%s)" % (FIRST, FIRST, FIRST), re.IGNORECASE
