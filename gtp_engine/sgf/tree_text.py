@@ -15,7 +15,7 @@ from gtp_engine.base.errors import SgfError
 from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair, Token, check_empty_nodes
 
-with warnings.catch_warnings():  # of "\\ " in a text of sgfmill 1.1.1, where uv has installed it without compiling it
+with warnings.catch_warnings():  # of "\ " in a text of sgfmill 1.1.1, where uv has installed it without compiling it
     warnings.simplefilter("ignore")
     from sgfmill import sgf_grammar
 
