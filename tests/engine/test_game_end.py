@@ -190,20 +190,20 @@ def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
     assert chosen_by(game, report, ROLLOUT_THRESHOLDS) == ("pass" if is_over else "B7")
 
 
-@pytest.mark.parametrize(("rules", "balance", "answer"), [
-    ("tromp-taylor", -0.5, "B7"),  # lost unless the dead stone is taken
-    ("tromp-taylor", 0.5, "B7"),  # won in any case
-    ("tromp-taylor", -4.5, "B7"),  # lost in any case
-    ("chinese", -0.5, "pass"),
+@pytest.mark.parametrize(("rules", "balance", "answers"), [
+    ("tromp-taylor", -0.5, ("A6", "B7")),  # lost unless the dead stone is taken
+    ("tromp-taylor", 0.5, ("A6", "B7")),  # won in any case
+    ("tromp-taylor", -4.5, ("A6", "B7")),  # lost in any case
+    ("chinese", -0.5, ("pass",)),
 ])  # fmt: skip
-def test_no_pass_while_dead_stones_are_left_that_count(rules: str, balance: float, answer: str) -> None:
+def test_no_pass_while_dead_stones_are_left_that_count(rules: str, balance: float, answers: Sequence[str]) -> None:
     """An opponent who passed won: moves that change nothing seemed best, a pass second, and the captures came after."""
     game = game_from(DEAD_STONE, BLACK, rules, 0.0)
     game.komi = game.score().margin_black - balance
     ownership = np.where(game.board.color == BLACK, 0.95, -0.95)
     ownership[[game.point(vertex) for vertex in ("A7", "A6", "B7", "B4", "A2")]] = 0.95
     report = report_of(game, {"B4": 9, "pass": 7, "A6": 4}, -0.2, ownership, to_play=BLACK, visits=20)
-    assert chosen_by(game, report) == answer
+    assert chosen_by(game, report) in answers
 
 
 def test_asking_twice_gives_a_move_twice() -> None:

@@ -629,14 +629,20 @@ class SimpleGtpEngine(SimpleClient[GtpEngine]):
 
     _client_class = GtpEngine
 
-    def __init__(self, client: GtpEngine) -> None:
-        super().__init__(client)
-        self.name: Final = client.name
+    @property
+    def name(self) -> str:
         """The engine's reply to `name`."""
-        self.version: Final = client.version
+        return self.client.name
+
+    @property
+    def version(self) -> str:
         """The engine's reply to `version`."""
-        self.commands: Final = client.commands
+        return self.client.version
+
+    @property
+    def commands(self) -> frozenset[str]:
         """The commands that it lists."""
+        return self.client.commands
 
     def lists(self, command: str) -> bool:
         """Return whether the engine lists a command."""
