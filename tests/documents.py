@@ -67,8 +67,8 @@ def _option_row(option: Option) -> str:
 
 
 def _default(option: Option) -> str:
-    if option.default is None:
-        return "not set"
+    if option.default in (None, ""):
+        return "not set" if option.default is None else "empty"
     if option.kind is bool:
         return "on" if option.default else "off"
     return f"`{option.default}`"

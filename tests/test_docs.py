@@ -5,7 +5,7 @@ import doctest
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ import pytest
 from documents import ROOT, cli_commands, commands_of, documents, with_generated_parts
 from test_layers import FLOORS
 
+from gtp_engine import Config
 from gtp_engine.cli import cli
 from gtp_engine.engine import Engine
 
@@ -43,8 +44,20 @@ def test_sentences_are_short(name: str) -> None:
     text = re.sub(r"<!-- (\w+) -->.*?<!-- /\1 -->", "", without_code(DOCUMENTS[name]), flags=re.DOTALL)
     prose = re.sub(r"^(?: {4}|\||#).*$", "\n", text, flags=re.MULTILINE)
     paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:- |\d+\. ))", re.sub(r"\]\([^)]*\)", "]", prose))
+    assert long_sentences(paragraphs) == []
+
+
+def long_sentences(paragraphs: Iterable[str]) -> list[str]:
+    """Return the sentences with too many words."""
     sentences = [found for text in paragraphs for found in re.split(r"(?<=[.!?])\s+", " ".join(text.split()))]
-    assert [found for found in sentences if len(found.split()) > LONGEST_SENTENCE] == []
+    return [found for found in sentences if len(found.split()) > LONGEST_SENTENCE]
+
+
+def test_helps_of_options_have_short_sentences_and_name_other_options_by_their_flags() -> None:
+    options = Config.options()
+    assert long_sentences(option.help for option in options) == []
+    keys = re.compile("|".join(rf"\b{one.name}\b|\b{one.key}\b" for one in options if "_" in one.name))
+    assert [option.flag for option in options if keys.search(option.help)] == []
 
 
 def test_the_readme_has_the_two_commands_that_install() -> None:

@@ -290,6 +290,8 @@ def _help(option: Option) -> str:
     notes = []
     if option.low is not None and option.high is not None:
         notes.append(f"{_number(option.low)} to {_number(option.high)}")
+    elif option.low is not None:
+        notes.append(f"{_number(option.low)} or more")
     if option.kind is bool:
         notes.append(f"default {'on' if option.default else 'off'}")
     elif option.default not in (None, ""):

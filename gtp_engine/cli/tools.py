@@ -147,7 +147,7 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
 
     Run this once before a bot's first game. Otherwise the first start compiles for up to a minute, and meanwhile small
     searches choose the moves, which are weaker. Give the flags of the later start: a search without a network, one with
-    rollouts, or a network other than KataGo's needs other code.
+    rollouts, or a network with other inputs (--model alphago-9x9) needs other code.
     """
     from gtp_engine.engine import Engine
 

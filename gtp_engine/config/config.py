@@ -192,7 +192,7 @@ def _comment(text: str) -> list[str]:
     """Return `text` as comment lines."""
     from textwrap import wrap
 
-    return [f"# {line}" for line in wrap(text, _HELP_WIDTH)]
+    return [f"# {line}" for line in wrap(text, _HELP_WIDTH, break_on_hyphens=False)]
 
 
 def _assignment(known: Option, value: Value) -> str:

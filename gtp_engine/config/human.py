@@ -153,25 +153,28 @@ class HumanConfig(Section, name="human"):
     )
     human_own_weightless: float = option(
         0.0,
-        "As human_root_weightless, for the player's own moves deeper in the tree, where the human-like network then "
+        "As --human-root-weightless, for the player's own moves deeper in the tree, where the human-like network then "
         "evaluates every position too.",
         bounds=(0, 1),
         katago="humanSLPlaExploreProbWeightless",
     )
     human_own_weightful: float = option(
         0.0,
-        "As human_root_weightful, for the player's own moves deeper in the tree.",
+        "As --human-root-weightful, for the player's own moves deeper in the tree.",
         bounds=(0, 1),
         katago="humanSLPlaExploreProbWeightful",
     )
     human_opponent_weightless: float = option(
         0.0,
-        "As human_own_weightless, for the opponent's moves.",
+        "As --human-own-weightless, for the opponent's moves.",
         bounds=(0, 1),
         katago="humanSLOppExploreProbWeightless",
     )
     human_opponent_weightful: float = option(
-        0.0, "As human_own_weightful, for the opponent's moves.", bounds=(0, 1), katago="humanSLOppExploreProbWeightful"
+        0.0,
+        "As --human-own-weightful, for the opponent's moves.",
+        bounds=(0, 1),
+        katago="humanSLOppExploreProbWeightful",
     )
     human_c_puct: float = option(
         1.0,
@@ -181,7 +184,7 @@ class HumanConfig(Section, name="human"):
     )
     human_c_puct_permanent: float = option(
         0.0,
-        "Added to human_c_puct, times the square root of the visits, so that moves that people play stay explored "
+        "Added to --human-c-puct, times the square root of the visits, so that moves that people play stay explored "
         "even if they are bad.",
         bounds=(0, 1000),
         katago="humanSLCpuctPermanent",

@@ -98,7 +98,8 @@ class Option:
             text = " or ".join(self.choices)
         else:
             unit = f"({self.unit})" if self.unit else ""
-            text = " ".join(word for word in (_KIND_NAMES[self.kind], self._bounds(), unit) if word)
+            words = (f"a {self.unit}",) if self.unit in FILE_UNITS else (_KIND_NAMES[self.kind], self._bounds(), unit)
+            text = " ".join(word for word in words if word)
         return f"{text}, or {_NONE_WORD}" if self.optional else text
 
     def check(self, value: object) -> Value:

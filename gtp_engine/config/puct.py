@@ -24,7 +24,7 @@ class PuctConfig(Section, name="puct"):
     pipeline: int = option(
         0,
         "Batches pending at once: with 2 the next batch is selected while the network evaluates the last, without "
-        "knowing its results.  0: as many as suit this machine, as for eval_batch; 1 with a seed or if that is set.",
+        "knowing its results.  0: as many as suit this machine, as for --eval-batch; 1 with a seed or if that is set.",
         unit="batches",
         bounds=(0, 4),
     )
@@ -51,7 +51,7 @@ class PuctConfig(Section, name="puct"):
         katago="cpuctExploration",
     )
     c_puct_log: float = option(
-        0.45, "Growth of c_puct with the logarithm of visits.", bounds=(0, 10), katago="cpuctExplorationLog"
+        0.45, "Growth of --c-puct with the logarithm of visits.", bounds=(0, 10), katago="cpuctExplorationLog"
     )
     c_puct_base: float = option(
         500.0, "Visits from which that growth counts.", unit="visits", bounds=(10, 1e5), katago="cpuctExplorationBase"
@@ -86,7 +86,7 @@ class PuctConfig(Section, name="puct"):
     fpu_parent_by_policy: bool = option(
         True,
         "The utility of that position mixes the network's evaluation with the mean of its subtree by the prior visited "
-        "so far, see fpu_parent_power; else by fpu_parent_weight.",
+        "so far, see --fpu-parent-power; else by --fpu-parent-weight.",
         katago="fpuParentWeightByVisitedPolicy",
     )
     fpu_parent_power: float = option(
@@ -109,15 +109,14 @@ class PuctConfig(Section, name="puct"):
     )
     root_child_visits: float = option(
         0.0,
-        "Visit a move of the root that has been tried until it has the root of so many times all visits times its "
-        "prior; 0: as it turns out.",
+        "Once tried, visit a move of the root until it has √(this × its prior × all visits) visits; 0: no minimum.",
         bounds=(0, 100),
         katago="rootDesiredPerChildVisitsCoeff",
     )
     futile_visits: float = option(
         0.0,
-        "Visit no move of the root that would not get this share of the best move's visits with all that are left of a "
-        "number of visits; with time.early_stop a clock, too, ends a search in which none would.  0: off.",
+        "With --visits, leave a move of the root once its visits + those left < this × the best move's visits.  With "
+        "--early-stop a clock, too, ends a search in which that holds for all others.  0: off.",
         bounds=(0, 1),
         katago="futileVisitsThreshold",
     )
@@ -163,7 +162,9 @@ class PuctConfig(Section, name="puct"):
         katago="valueWeightExponent",
     )
     use_noise_pruning: bool = option(
-        True, "Leave visits that were spent in vain out of averages, see noise_pruning_scale.", katago="useNoisePruning"
+        True,
+        "Leave visits spent in vain out of averages, see --noise-pruning-scale.",
+        katago="useNoisePruning",
     )
     noise_pruning_scale: float = option(
         0.15,
@@ -173,7 +174,7 @@ class PuctConfig(Section, name="puct"):
         katago="noisePruneUtilityScale",
     )
     noise_pruning_cap: float = option(
-        1e50, "Most visits of a move that are left out in this way.", bounds=(0, 1e50), katago="noisePruningCap"
+        1e50, "Most visits of a move that are left out in this way.", low=0, katago="noisePruningCap"
     )
     graph_search: bool = option(
         True, "Share what the search finds between lines that lead to the same position.", katago="useGraphSearch"
@@ -193,7 +194,7 @@ class PuctConfig(Section, name="puct"):
     )
     remember: bool = option(
         False,
-        "Use what earlier searches found in positions that come up again, until clear_cache; needs graph_search.",
+        "Use what earlier searches found in positions that come up again, until clear_cache; needs --graph-search.",
         katago="useEvalCache",
     )
     remember_visits: int = option(
@@ -319,8 +320,8 @@ class PuctConfig(Section, name="puct"):
     dynamic_advantage: float = option(
         0.045,
         "With handicap or an unusual komi, play as if the side that starts behind had such an advantage: up to this "
-        "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not where "
-        "playout_doubling_advantage is set, and only with networks trained for it, as KataGo's are; 0: never.",
+        "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not with "
+        "--playout-doubling-advantage, and only with networks trained for it, as KataGo's are; 0: never.",
         unit="doublings per point",
         bounds=(0, 0.5),
         katago="dynamicPlayoutDoublingAdvantageCapPerOppLead",

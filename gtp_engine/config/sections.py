@@ -47,7 +47,7 @@ class GameConfig(Section, name="game", shapes_trees=False):
     )
     board_height: int | None = option(
         None,
-        "Rows of a board that is no square; not set: as many as columns.",
+        "Rows of a board that is not square; not set: as many as columns.",
         unit="points",
         bounds=(2, 25),
         katago_start="defaultBoardYSize",
@@ -59,7 +59,7 @@ class GameConfig(Section, name="game", shapes_trees=False):
     )
     forced_komi: float | None = option(
         None,
-        "Komi of all games, whatever GTP's komi command or a game record says; not set: theirs ({katago_start}).",
+        "Komi of all games, whatever GTP's komi or a game record says ({katago_start}); not set: what these say.",
         unit="points",
         katago_start="ignoreGTPAndForceKomi",
     )
@@ -107,7 +107,8 @@ class SearchConfig(Section, name="search"):
     )
     threads: int = option(
         0,
-        "Rollouts run in this many threads; 0: one for each processor core.",
+        "Threads of the rollouts, in searches that have any; 0: one for each processor core.  The network's are "
+        "--network-threads.",
         unit="threads",
         bounds=(0, 1024),
         katago_gtp="numSearchThreads",
@@ -129,15 +130,15 @@ class SearchConfig(Section, name="search"):
     )
     seed: int | None = option(
         None,
-        "Seed of the random numbers: searches of a given number of visits then repeat exactly, with any number of "
-        "threads; with a network in batches of 8, whatever suits the machine (not set: they differ every time).",
-        bounds=(0, 2**63 - 1),
+        "Seed of the random numbers; not set: searches differ each time.  Searches of a fixed number of visits then "
+        "repeat exactly, with any number of threads.  With a network, batches are then 8 positions on every machine.",
+        low=0,
     )
     max_memory: int | None = option(
         None,
-        "Largest size of the search tree; when it is full, a search with a network drops its least visited parts, and "
-        "one by rollouts goes on without adding to it; not set: an eighth of the free memory.  All trees and caches of "
-        "a process share a quarter of it.",
+        "Largest size of the search tree; not set: an eighth of the free memory.  When it is full, a search with a "
+        "network drops its least visited parts, and one by rollouts goes on without adding to it.  All trees and "
+        "caches of a process share a quarter of the free memory.",
         unit="MiB",
         bounds=(16, 2**20),
     )
@@ -149,11 +150,11 @@ class SearchConfig(Section, name="search"):
         bounds=(1, 4096),
     )
     exploration_uct: float = option(
-        0.3, "The constant c of UCB1 for results in [-1, 1] when search is uct.", bounds=(0, 10)
+        0.3, "The constant c of UCB1 for results in [-1, 1], with --search uct.", bounds=(0, 10)
     )
     exploration_rave: float = option(
         0.0,
-        "The same constant when search is rave; 0: only all-moves-as-first results drive exploration.",
+        "The same constant with --search rave; 0: only all-moves-as-first results drive exploration.",
         bounds=(0, 10),
     )
     rave_equivalence: float = option(
@@ -173,8 +174,8 @@ class SearchConfig(Section, name="search"):
     )
     reward: str = option(
         "result",
-        "What a rollout is worth: result is winning or losing, with margin_weight for the margin; margin is the margin "
-        "alone, as a share of the board, as in programs for Othello: values are mean margins then.",
+        "What a rollout is worth: result is winning or losing, with --margin-weight for the margin; margin is the "
+        "margin alone, as a share of the board.  Values are mean margins then, as in programs for Othello.",
         choices=("result", "margin"),
     )
     margin_weight: float = option(
@@ -185,10 +186,10 @@ class SearchConfig(Section, name="search"):
     )
     rollout_policy: str = option(
         "auto",
-        "How rollouts choose moves: tactical answers ataris and plays 3x3 patterns; uniform plays at random; linear "
-        "uses the weights in rollout-policy.npz beside the networks; network uses the rollout network (rollout_share "
-        "mixes its results into a search with networks); auto is linear, or else network, in a search with networks "
-        "that have them, and otherwise tactical.",
+        "How rollouts choose moves.  tactical answers ataris and plays 3x3 patterns; uniform plays at random; linear "
+        "uses the weights in rollout-policy.npz beside the networks; network uses the rollout network.  auto is "
+        "linear, or else network, in a search with networks that have them, and otherwise tactical.  --rollout-share "
+        "mixes results of rollouts into a search with networks.",
         choices=("auto", "linear", "network", "tactical", "uniform"),
     )
 
@@ -205,7 +206,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     time_per_move: float | None = option(
         None,
         "Time for each move of a game without a clock; not set: "
-        f"{DEFAULT_TIME_PER_MOVE:g} seconds, or no limit where search.visits is given.",
+        f"{DEFAULT_TIME_PER_MOVE:g} seconds, or no limit with --visits.",
         unit="seconds",
         bounds=(0.001, 1e6),
     )
@@ -214,14 +215,14 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         "Longest search for a move, whether the controller keeps a clock or not ({katago_gtp}); not set: as long as "
         "the clock and the other options allow.",
         unit="seconds",
-        bounds=(0, 1e20),
+        low=0,
         katago_gtp="maxTime",
     )
     lag: float | None = option(
         None,
         "Time reserved on every move for delays the engine cannot measure: the network, the controller, a busy "
-        "machine; in the last period of overtime twice as much, but never more than half of what is left; not set: "
-        f"{DEFAULT_LAG:g} seconds, and less in short periods of overtime once moves were on time.",
+        f"machine; not set: {DEFAULT_LAG:g} seconds, and less in short periods of overtime once moves were on time.  "
+        "In the last period of overtime it is twice as much, but never more than half of what is left.",
         unit="seconds",
         bounds=(0, 3600),
         katago_gtp="lagBuffer",
@@ -256,20 +257,20 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     midgame_stretch: float = option(
         1.0,
-        "The same at midgame_peak; towards the first move and the end of the game it approaches 1 ({katago_gtp}).",
+        "Factor on it at --midgame-peak; towards the first move and the end of the game it nears 1 ({katago_gtp}).",
         bounds=(0.01, 100),
         katago_gtp="midgameTimeFactor",
     )
     midgame_peak: float = option(
         130.0,
-        "Moves of both players on 19x19 until midgame_stretch counts in full; fewer on smaller boards ({katago_gtp}).",
+        "Moves of both players on 19x19 until --midgame-stretch counts fully; fewer on smaller boards ({katago_gtp}).",
         unit="moves",
         bounds=(0, 1000),
         katago_gtp="midgameTurnPeakTime",
     )
     endgame_decay: float = option(
         100.0,
-        "Moves after that in which it falls to 1/e, on 19x19 ({katago_gtp}).",
+        "Moves after --midgame-peak in which that effect falls to 1/e, on 19x19 ({katago_gtp}).",
         unit="moves",
         bounds=(0, 1000),
         katago_gtp="endgameTurnTimeDecay",
@@ -290,7 +291,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     obvious_surprise: float = option(
         0.15,
-        "The same for the divergence of the search's choice from that policy ({katago_gtp}).",
+        "The same for the divergence of the search's choice from the policy ({katago_gtp}).",
         unit="nats",
         bounds=(0.001, 2),
         katago_gtp="obviousMovesPolicySurpriseTolerance",
@@ -302,7 +303,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     settled_winrate: float = option(
         0.98,
-        "In the second half of a game, play at once when the winrate is at least this; not if search.visits is given.",
+        "In the second half of a game, play at once when the winrate is at least this; not with --visits.",
         bounds=(0.5, 1),
     )
     ponder: bool = option(
@@ -315,7 +316,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
         600.0,
         "Longest time for pondering ({katago_gtp}).",
         unit="seconds",
-        bounds=(0, 1e20),
+        low=0,
         katago_gtp="maxTimePondering",
     )
     ponder_visits: int = option(
@@ -340,19 +341,19 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     effort_after_passes: float = option(
         1.0,
-        "The same after two passes of the opponent's in a row ({katago_gtp}).",
+        "The same share after two passes of the opponent's in a row ({katago_gtp}).",
         bounds=(0, 1),
         katago_gtp="searchFactorAfterTwoPass",
     )
     effort_when_winning: float = option(
         1.0,
-        "The same at a winrate of 1; at a lower one it is more, up to all at effort_winrate ({katago_gtp}).",
+        "The same share at a winrate of 1; at a lower one it is more, up to all at --effort-winrate ({katago_gtp}).",
         bounds=(0.01, 1),
         katago_gtp="searchFactorWhenWinning",
     )
     effort_winrate: float = option(
         1.0,
-        "Winrate of the last three moves from which effort_when_winning saves time ({katago_gtp}, from 0 to 1).",
+        "Winrate of the last three moves from which --effort-when-winning saves time ({katago_gtp}, from 0 to 1).",
         bounds=(0.5, 1),
         katago_gtp="searchFactorWhenWinningThreshold",
     )
@@ -376,9 +377,9 @@ class PlayConfig(Section, name="play", shapes_trees=False):
     )
     delay: float = option(
         0.0,
-        "Wait before a move as a person does: on average this long for a move to which the policy gives 40%, less for "
-        "an obvious one, up to five times as long for a surprising one, and never longer than the time for the move; "
-        "at a level the policy is that of people of the rank; 0: play at once ({katago_gtp}).",
+        "Wait before a move as a person does; 0: play at once ({katago_gtp}).  The mean wait is this for a move to "
+        "which the policy gives 40%, less for an obvious one, up to five times as long for a surprising one.  It is "
+        "never longer than the time for the move.  At a level the policy is that of people of the rank.",
         unit="seconds",
         bounds=(0, 10_000),
         katago_gtp="delayMoveScale",
@@ -546,7 +547,7 @@ class GtpConfig(Section, name="gtp", shapes_trees=False):
     )
     more_memory: bool = option(
         True,
-        "Let GTP commands raise search.max_memory above its value at the start.  Always off for engines that play over "
+        "Let GTP commands raise --max-memory above its value at the start.  Always off for engines that play over "
         "a network.",
     )
     log: str | None = option(
@@ -593,8 +594,8 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
     )
     ignore_history: bool = option(
         True,
-        "Analyse a position, in GTP too, without telling the network the moves that led to it: it would take the last "
-        "ones for a strong player's ({katago_analysis}; in GTP {katago}).",
+        "Analyse a position, in GTP too, without telling the network the moves that led to it: it would trust the "
+        "last ones as a strong player's moves ({katago_analysis}; in GTP {katago}).",
         katago="analysisIgnorePreRootHistory",
         katago_analysis="ignorePreRootHistory",
     )
@@ -632,16 +633,15 @@ class NetworkConfig(Section, name="network"):
 
     model: str | None = option(
         None,
-        "Network to play with: an ONNX file, or one of KataGo's, which is imported once, or a folder with separate "
-        "files for policy, value and rollouts, or the name of one that `gtp-engine models list` shows; not set: the "
-        "one that `gtp-engine models default` sets, or the engine's own.",
+        "Network: a file (.onnx, or KataGo's .bin.gz), a folder, or a name of `gtp-engine models list`; not set: that "
+        "of `gtp-engine models default`.",
         unit="path",
     )
     human_model: str | None = option(
         None,
         "Human-like network beside the one to play with: tengen-human, KataGo's b18c384nbt-humanv0, or an ONNX file "
-        "that `gtp-engine models import` has made of it.  What its policy decides is set in section human; not set: "
-        "none.",
+        "that `gtp-engine models import` has made of it; not set: none.  The options of [human] say what its policy "
+        "decides.",
         unit="path",
     )
     provider: str = option(
@@ -660,9 +660,9 @@ class NetworkConfig(Section, name="network"):
     )
     precision: str = option(
         "auto",
-        "Number format the network calculates in: auto is the best for the processor, int8 where it has instructions "
-        "for that and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else float32; on a "
-        "graphics card float16, if that gives the same results.",
+        "Number format the network calculates in; auto is the best for the processor.  That is int8 where it has "
+        "instructions for it and the network has an 8-bit copy (`gtp-engine models quantize`), else bfloat16, else "
+        "float32.  On a graphics card it is float16, if that gives the same results.",
         choices=("auto", "float32", "float16", "bfloat16", "int8"),
     )
     network_threads: int = option(
@@ -676,9 +676,9 @@ class NetworkConfig(Section, name="network"):
     )
     symmetry: str = option(
         "any",
-        "Orientation in which the network sees a position: any rotates or mirrors it, always the same way for the same "
-        "position; none leaves it unchanged; all averages over all orientations, at up to eight times the cost; 1 to 7 "
-        "is one of those that kata-raw-nn numbers ({katago_start}).",
+        "Orientation in which the network sees a position ({katago_start}).  any rotates or mirrors it, always the "
+        "same way for the same position; none leaves it unchanged.  all averages over all orientations, at up to eight "
+        "times the cost; 1 to 7 is one of those that kata-raw-nn numbers.",
         choices=("any", "none", "all", *map(str, range(1, 8))),
         katago_start="nnForcedSymmetry",
     )

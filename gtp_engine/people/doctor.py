@@ -87,14 +87,14 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "system": findings["platform"],
         "processor": findings["processor"],
         "cores": usable,
-        "threads": f"{findings['threads']} in a search, unless set by --threads",
+        "threads": f"{findings['threads']} for the network (--network-threads) or rollouts (--threads)",
         "memory": f"{memory_text}; a search tree takes up to {findings['tree_memory_mib']:,} MiB, unless set by "
         "--max-memory",
         "instructions": "unknown" if simd is None else " ".join(simd) or "no useful vector instructions",
         "packages": ", ".join(f"{name} {version or 'MISSING'}" for name, version in findings["packages"].items()),
         "providers": ", ".join(findings["providers"]) or "no provider",
-        "devices": ", ".join("{provider} {number}: {name}".format(**each) for each in findings["devices"])
-        or "none listed",
+        "graphics cards": ", ".join("{provider} {number}: {name}".format(**each) for each in findings["devices"])
+        or "none found",
         **({"missing": " ".join(findings["missing"])} if findings["missing"] else {}),
         "network": _network_text(findings["network"]),
         "plays with": _plays_with_text(findings["plays_with"]),
