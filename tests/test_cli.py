@@ -91,7 +91,7 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--visits", "many"], "option search.visits = 'many': expected an integer"),
+            (["--visits", "many"], "--visits 'many': expected an integer from 0 to"),
             (["--rules", "chess"], "rules 'chess': expected one of"),
             (["--config", "no-such.toml"], "cannot read config file 'no-such.toml'"),
             (["--config", "wrong.toml"], "option 'search.visit': expected a known option; did you mean search.visits?"),
@@ -112,7 +112,7 @@ class TestConfiguration:
     def test_build_config_takes_text_and_ignores_other_parameters(self) -> None:
         config = build_config(None, {"search__visits": "5", "play__resign": False, "as_json": True})
         assert (config.search.visits, config.play.resign) == (5, False)
-        with pytest.raises(ConfigError, match=r"search\.threads"):
+        with pytest.raises(ConfigError, match=r"--threads -1"):
             build_config(None, {"search__threads": "-1"})
 
 

@@ -199,7 +199,7 @@ def measure_network(
         return load_evaluator(settings, log=lambda line: None, board=(width, height), batch=batch)
 
     for count in threads:
-        progress(f"Evaluations in {count or 'all'} threads …")
+        progress(f"Evaluations in {counted(count, 'thread') if count else 'all threads'} …")
         for batch in batches:
             evaluator = loaded(count, batch)
             evaluations[str(count)][str(batch)] = _evaluations_per_second(evaluator, width, height, seconds)

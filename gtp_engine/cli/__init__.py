@@ -108,14 +108,11 @@ class TengenGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert `gtp` before flags without a command.
 
-        `--version` alone prints the version of gtp-engine; with other flags it sets the reply to GTP's `version`.
+        With other flags `--version` sets the reply to GTP's `version`.
         """
-        if args == ["--version"]:
-            click.echo(f"gtp-engine {__version__}")
-            ctx.exit()
         if args[:1] in (["-help"], ["help"]):  # as `katago` takes them
             args = [*args[1:], "--help"]
-        if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS):
+        if not args or (args[0].startswith("-") and args[0] not in _HELP_FLAGS and args != ["--version"]):
             args = [_DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
 
@@ -179,6 +176,7 @@ class TengenGroup(click.Group):
 
 
 @click.group(cls=TengenGroup, context_settings={"help_option_names": list(_HELP_FLAGS), "max_content_width": 110})
+@click.version_option(__version__, message="gtp-engine %(version)s")
 def cli() -> None:
     """Tengen, a Go engine.
 
@@ -189,7 +187,7 @@ def cli() -> None:
 
         gtp-engine --rules japanese --time-per-move 2
 
-    `gtp-engine gtp --help-all` lists them all; `gtp-engine --version` prints the version.
+    `gtp-engine gtp --help-all` lists them all.
     """
 
 

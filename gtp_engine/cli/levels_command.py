@@ -20,8 +20,8 @@ _HELP = """Measure the levels of a human-like network (--level 20k … 9d), by g
 gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
 
 Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
-of games as it ends: run the same command again to continue an interrupted measurement (with --keep instead of --refit).
-Measuring 19x19 takes far longer than 9x9; the weak levels come first.
+of games as it ends. To continue an interrupted measurement, run the same command again, with --keep
+in place of --refit. Measuring 19x19 takes far longer than 9x9; the weak levels come first.
 """
 
 

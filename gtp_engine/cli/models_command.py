@@ -133,8 +133,8 @@ _QUANTIZE_HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
 gtp-engine models quantize b15c192.onnx
 gtp-engine --model b15c192.onnx
 
-From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it,
-unless the comparison at the end shows that it is too inaccurate or hardly faster; --precision overrides. `models
+From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it.
+A copy that the comparison at the end finds too inaccurate or hardly faster plays only with --precision int8. `models
 import` and `models get` make that copy by themselves on such a processor. Work that was stopped goes on where it was.
 
 Games of the network that ships supply positions for calibration and others for validation. If the network loses too

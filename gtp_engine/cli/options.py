@@ -173,8 +173,10 @@ class ConfigCommand(click.Command):
             if record is not None and isinstance(parameter, click.Option) and self._block(parameter) not in self.unused:
                 text = self.texts.get(parameter.declared.key) if isinstance(parameter, ConfigOption) else None
                 blocks.setdefault(self._block(parameter), []).append((record[0], text or record[1]))
+        sections = {option.section for option in Config.options()}
         for name, records in blocks.items():
-            with formatter.section(name if name == _FIRST_BLOCK else f"Options [{name}]"):
+            named = f"Options [{name}]" if name in sections else f"Options for {name.replace('_', ' ')}"
+            with formatter.section(name if name == _FIRST_BLOCK else named):
                 formatter.write_dl(records, col_max=min(30, formatter.width // 3))  # 30: click's own
         if hidden:
             formatter.write_paragraph()
@@ -233,8 +235,7 @@ def build_config(config_file: str | None, flags: Mapping[str, object], *, base: 
     from gtp_engine.go.rules import Rules
 
     config = Config.from_toml(config_file) if config_file is not None else base or Config()
-    given = {option.key: flags.get(parameter_name(option)) for option in Config.options()}
-    config = config.with_values({key: value_text(value) for key, value in given.items() if value is not None})
+    config = config.with_values(_given_values(Config.options(), flags))
     Rules.parse(config.game.rules)
     for model in (config.network.model, config.network.human_model):
         if model is not None:
@@ -328,12 +329,21 @@ def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, 
 
     Raises ConfigError for a value that the field does not allow.
     """
-    given: dict[str, Any] = {}
-    for option in section_options(settings):
-        value = flags.pop(parameter_name(option), None)
-        if value is not None:
-            given[option.name] = option.parse(value_text(value))
-    return given
+    options = section_options(settings)
+    found = _given_values(options, flags)
+    for option in options:
+        flags.pop(parameter_name(option), None)
+    return {option.name: found[option.key] for option in options if option.key in found}
+
+
+def _given_values(options: Sequence[Option], flags: Mapping[str, object]) -> dict[str, Any]:
+    """Return the values of a command's flags by the options' full names; raises ConfigError, which names the flag."""
+    given = {option: flags.get(parameter_name(option)) for option in options}
+    return {
+        option.key: replace(option, called=option.flag).parse(value_text(value))
+        for option, value in given.items()
+        if value is not None
+    }
 
 
 def refuse_unused(settings: Section, names: Sequence[str], why: str) -> None:

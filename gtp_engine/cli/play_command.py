@@ -38,7 +38,8 @@ class NewGame(Section, name="new_game"):
     free_handicap: bool = option(False, "Black chooses where the handicap stones stand.")
     time: str = option(
         "none",
-        "Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none.",
+        "Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none; "
+        "a number without a unit counts seconds.",
         unit="time",
     )
 

@@ -56,7 +56,7 @@ class Option:
 
     `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
     `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `help`
-    is one or more sentences for the user.
+    is one or more sentences for the user.  `called` is the name in messages, where it is not that of a config file.
 
     `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
     its analysis server, knows; `katago_start` one that it reads from its config file, and that cannot be changed later.
@@ -80,6 +80,7 @@ class Option:
     katago_analysis: str = ""
     katago_start: str = ""
     shapes_tree: bool = True
+    called: str = ""
 
     @cached_property
     def key(self) -> str:
@@ -100,7 +101,7 @@ class Option:
             unit = f"({self.unit})" if self.unit else ""
             words = (f"a {self.unit}",) if self.unit in FILE_UNITS else (_KIND_NAMES[self.kind], self._bounds(), unit)
             text = " ".join(word for word in words if word)
-        return f"{text}, or {_NONE_WORD}" if self.optional else text
+        return f"{text}, or {_NONE_WORD}" if self.optional and not self.called else text
 
     def check(self, value: object) -> Value:
         """Return `value` as the option's type; raises ConfigError naming option, value and bounds.
@@ -118,7 +119,7 @@ class Option:
         if type(value) is not self.kind or not self._allows(value):
             raise self._error(value)
         if self.unit in FILE_UNITS and is_special(cast(str, value)):  # a pipe is waited for, a device has no end
-            raise ConfigError(problem(f"option {self.key}: {shown_path(str(value))}", expected="a regular file"))
+            raise ConfigError(problem(f"{self._name}: {shown_path(str(value))}", expected="a regular file"))
         return cast(Value, value)
 
     def parse(self, text: str) -> Value:
@@ -159,8 +160,13 @@ class Option:
             return f"of at least {_bound_text(self.low)}"
         return f"of at most {_bound_text(self.high)}" if self.high is not None else ""
 
+    @property
+    def _name(self) -> str:
+        return self.called or f"option {self.key}"
+
     def _error(self, value: object) -> ConfigError:
-        return ConfigError(problem(f"option {self.key} = {shown(value)}", expected=self.expectation))
+        equals = "" if self.called else "= "
+        return ConfigError(problem(f"{self._name} {equals}{shown(value)}", expected=self.expectation))
 
 
 def option(

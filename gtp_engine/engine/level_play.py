@@ -104,7 +104,8 @@ class LevelPlay:
     def describe(self, width: int, height: int) -> str:
         """Return a sentence about the level on this board, for the log."""
         profile = _profile(self._settings(width, height))
-        return f"Level {self.level}: moves of people by {self._human.info.name}, {profile}; {self._table().describe()}."
+        people = f"{self._human.info.name} with profile {profile}, chosen for this strength"
+        return f"Level {self.level}: {people}; {self._table().describe()}."
 
     def search(self, game: Game, color: int, request: SearchRequest, watcher: Watcher) -> SearchReport:
         """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""

@@ -49,7 +49,7 @@ _REPORT_ROUNDING: Final = 1.0
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,400}([.,][0-9]{0,400})?|[.,][0-9]{1,400})([eE][+-]?[0-9]{1,4})?")
 
 
-_TIME: Final = r"(?:(?:\d{1,4})h)?(?:(?:\d{1,5})m)?(?:(?:\d{1,6})s?)?"
+_TIME: Final = r"(?:(?:\d{1,4})h)?(?:(?:\d{1,5})m(?:in)?)?(?:(?:\d{1,6})(?:s(?:ec)?)?)?"
 _SHORT: Final = re.compile(rf"(?P<main>{_TIME})(?:\+(?:(?P<count>[1-9]\d{{0,3}})(?P<kind>[x/]))?(?P<extra>{_TIME}))?")
 _PARTS: Final = re.compile(r"(\d+)([hms]?)")
 _UNITS: Final = {"h": 3600, "m": 60, "s": 1, "": 1}

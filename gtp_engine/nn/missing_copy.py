@@ -74,8 +74,4 @@ def begin_faster_copy(path: Path) -> str:
             )
     except OSError as error:
         return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
-    return (
-        "An 8-bit copy, if it proves faster on this processor, is now made in the background: some minutes of one "
-        f"core, while nothing else needs it (--no-int8 leaves it out). {path.name} plays without it until then. If "
-        f"that is stopped, {command} goes on."
-    )
+    return f"A faster copy of {path.name} is made in the background (--no-int8: none); if stopped, {command} goes on."

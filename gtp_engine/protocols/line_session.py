@@ -102,7 +102,7 @@ class Loader(Generic[T]):
             self._fail(error, f"{type(error).__name__}: {error}", BROKEN)
 
     def _fail(self, cause: BaseException, reason: str, status: int) -> None:
-        self._log(f"the engine cannot be started: {reason}")
+        self._log(f"Error: the engine cannot be started: {reason}")
         self.status = status
         error = EngineUnavailableError(f"engine not available: {reason}")
         error.__cause__ = cause

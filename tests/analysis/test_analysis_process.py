@@ -286,7 +286,7 @@ def test_our_own_files(served: list[Any], tmp_path: Path) -> None:
     [
         (("-override-config", "maxVisits"), "override 'maxVisits': expected key=value"),
         (("-override-config", "maxVisits=x"), "maxVisits: option analysis.analysis_visits = 'x'"),
-        (("-analysis-threads", "0"), "option analysis.parallel = 0: expected"),
+        (("-analysis-threads", "0"), "--parallel 0: expected"),
         (("-no-such-flag",), "No such option"),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_level_changes_while_the_engine_runs():
     engine = engine_at("max", log, **{"search.visits": 50})
     assert engine.genmove(BLACK).report.visits == 50
     engine.configure({"play.level": "12k"})
-    assert "Level 12k: moves of people by fake (seed 12), rank_" in log[-1]
+    assert "Level 12k: fake (seed 12) with profile rank_" in log[-1]
     assert engine.genmove(WHITE).report.visits == 1
 
 
@@ -147,7 +147,7 @@ def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     human = RecordingEvaluator(seed=1, needs_profile=True)
     config = Config().with_values({"play.level": "4k", "game.board_size": 19})
     engine = Engine(config, log.append, FakeEvaluator(), human, load_shipped=only_strong)
-    assert "by fake (seed 1), rank_4k; calibrated for tengen-human" in log[-1]
+    assert "fake (seed 1) with profile rank_4k, chosen for this strength; calibrated for tengen-human" in log[-1]
     assert not any("without a profile" in line for line in log)
     engine.genmove(BLACK)
     engine.configure({"play.level": "2d"})
@@ -197,7 +197,7 @@ def test_the_networks_of_levels_are_loaded_when_one_is_chosen():
     engine.genmove(BLACK)
     assert not loaded
     engine.configure({"play.level": "12k"})
-    assert "Level 12k: moves of people by tengen-human" in log[-1]
+    assert "Level 12k: tengen-human with profile" in log[-1]
     calls = main.calls
     choice = engine.genmove(WHITE)
     assert choice.report.visits == 1

@@ -238,7 +238,7 @@ def test_a_bad_model_ends_the_process_with_one_sentence(content: bytes | None, t
         assert engine.process.stderr is not None
         errors = engine.process.stderr.read()
     assert errors.count(b"\n") == 1
-    assert errors.startswith(b"the engine cannot be started: ")
+    assert errors.startswith(b"Error: the engine cannot be started: ")
     assert b"model.onnx" in errors
 
 
@@ -266,7 +266,7 @@ def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
     with GtpProcess("--model", str(tmp_path / "other.onnx"), "--level", "8k", stderr=subprocess.PIPE) as engine:
         output, log, status = engine.finish(b"boardsize 9\ngenmove b\nkata-set-param level max\nkata-raw-nn 0\n")
     assert status == 0
-    assert b"Level 8k: moves of people by tengen-human, rank_" in log
+    assert b"Level 8k: tengen-human with profile rank_" in log
     assert b"calibrated on 9x9, 13x13, 19x19." in log
     assert output.count(b"= ") == 4
 

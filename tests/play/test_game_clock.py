@@ -119,6 +119,7 @@ def test_a_move_taken_back_sets_both_clocks_back() -> None:
         ("10m", TimeSettings.absolute(600), "10m"),
         ("1h30m", TimeSettings.absolute(5400), "90m"),
         ("45s", TimeSettings.absolute(45), "45s"),
+        ("10min + 3x30 sec", TimeSettings.byoyomi(600, 30, 3), "10m+3x30s"),
         ("10m+3x30s", TimeSettings.byoyomi(600, 30, 3), "10m+3x30s"),
         ("10m+15/5m", TimeSettings.canadian(600, 300, 15), "10m+15/5m"),
         ("5m+10s", TimeSettings.fischer(300, 10), "5m+10s"),

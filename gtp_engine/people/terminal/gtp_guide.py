@@ -25,7 +25,7 @@ HELP: Final = """\
   list_commands     list all commands
   quit              end
 gtp-engine play shows a board in the terminal. To play on a graphical board, enter gtp-engine as an engine in a Go
-program (docs/front-ends.md). gtp-engine --help lists all commands, gtp-engine gtp --help-all all options."""
+program, as gtp-engine setup does. gtp-engine --help lists all commands, gtp-engine gtp --help-all all options."""
 
 _VERTEX: Final = re.compile(r"(?i:[a-hj-z]\d{1,2}|pass)")
 _HELP_WORDS: Final = ("help", "?", "h", "man", "usage")

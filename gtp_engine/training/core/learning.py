@@ -48,7 +48,7 @@ class StepSchedule:
 
 
 @dataclass(frozen=True)
-class Learning(Section, name="learning"):
+class Learning(Section, name="training"):
     """The settings of a run; it ends when `samples` or `minutes` are used up, whichever comes first.
 
     Every field is an option (`config.option`), from which the command line generates its flags.  A task with other

@@ -93,7 +93,7 @@ class RankFitSettings(Section, name="rank_fit"):
 
 
 @dataclass(frozen=True)
-class DistillationLearning(Learning, name="learning"):
+class DistillationLearning(Learning, name="training"):
     """How a network learns from a teacher's labels."""
 
     learning_rate: float = with_default("learning_rate", 0.01)

@@ -45,11 +45,11 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("stage", "flag", "message"),
     [
-        ("policy", "--layers=1", "option policy.layers = 1: expected an integer of at least 2"),
-        ("rollout-network", "--layers=1", "option rollout_net.layers = 1: expected an integer of at least 2"),
+        ("policy", "--layers=1", "--layers 1: expected an integer of at least 2"),
+        ("rollout-network", "--layers=1", "--layers 1: expected an integer of at least 2"),
         ("policy", "--minutes=0", "a run without end: expected a number of samples or minutes"),
-        ("rollout-policy", "--test-share=2", "option rollout.test_share = 2.0: expected a number from 0 to 1"),
-        ("reinforce", "--rules=japanese", "option games.rules = 'japanese': expected tromp-taylor or chinese"),
+        ("rollout-policy", "--test-share=2", "--test-share 2.0: expected a number from 0 to 1"),
+        ("reinforce", "--rules=japanese", "--rules 'japanese': expected tromp-taylor or chinese"),
     ],
 )
 def test_values_out_of_bounds(stage: str, flag: str, message: str) -> None:

@@ -126,7 +126,7 @@ def test_a_copy_is_made_behind(
     """`models get` and `import` took ten minutes before they said that the network can play."""
     path = tiny_networks.v7_network(tmp_path / "net.onnx")
     text = door.begin_faster_copy(path)
-    assert "in the background: some minutes of one core" in text and "--no-int8 leaves it out" in text
+    assert "is made in the background (--no-int8: none)" in text
     assert f"`gtp-engine models quantize {path}` goes on" in text
     (command,) = started
     monkeypatch.setattr("sys.argv", ["", *command[4:]])

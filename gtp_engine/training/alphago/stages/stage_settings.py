@@ -68,7 +68,7 @@ class PolicyGameSettings(Section, name="games"):
 
 
 @dataclass(frozen=True)
-class PolicyLearning(Learning, name="learning"):
+class PolicyLearning(Learning, name="training"):
     """How the policy network learns."""
 
     average_steps: int = with_default("average_steps", 300)
@@ -77,7 +77,7 @@ class PolicyLearning(Learning, name="learning"):
 
 
 @dataclass(frozen=True)
-class ValueLearning(PolicyLearning, name="learning"):
+class ValueLearning(PolicyLearning, name="training"):
     """How the value network learns."""
 
     learning_rate: float = with_default("learning_rate", 0.01)
@@ -95,7 +95,7 @@ class PolicySettings(Section, name="policy"):
 
 
 @dataclass(frozen=True)
-class RolloutNetSettings(PolicySettings, name="rollout_net"):
+class RolloutNetSettings(PolicySettings, name="rollout_network"):
     """The policy network for rollouts."""
 
     layers: int = option(3, "Convolutions, the 1×1 at the end included: few, as rollouts call it for each move.", low=2)
