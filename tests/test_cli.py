@@ -145,7 +145,7 @@ class TestHelp:
     def test_each_command_explains_itself(self, command: str) -> None:
         result = invoke(command, "-h")
         assert result.exit_code == 0
-        assert f"Usage: gtp-engine {command}" in result.output
+        assert f"Usage: gtp-engine {command}" in result.output and "\\b" not in result.output
         assert len(result.output.splitlines()) > 5
 
     @pytest.mark.parametrize("command", ["play", "gtp", "serve"])

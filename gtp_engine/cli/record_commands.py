@@ -159,7 +159,7 @@ def review_command(
     overrides_file = is_timed and flags["search__visits"] is None
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
-    _check_readable(sources, place.game)
+    _check_readable(sources, place.game, settings.player)
     if settings.learn and (len(sources) != 1 or Path("-") in files):
         raise click.UsageError("--learn with several records or stdin: name one file")
     evaluator = evaluator_of(config)
@@ -229,22 +229,27 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     return sources
 
 
-def _check_readable(sources: "Sequence[RecordSource]", game: int | None) -> None:
-    """End the program, with the reasons, if no record can be read: networks need not be loaded then.
+def _check_readable(sources: "Sequence[RecordSource]", game: int | None, player: str | None) -> None:
+    """End the program, with the reasons, if no record can be read, or none names the player, if one is given.
 
-    `game` is the number of the game that is to be read of each file of several.
+    Networks need not be loaded then.  `game` is the number of the game that is to be read of each file of several.
     """
     from gtp_engine.base.errors import SgfError
     from gtp_engine.sgf import parse_sgf
     from gtp_engine.sgf.collection import game_in
+    from gtp_engine.sgf.record import no_game_of_player
 
-    failures = {}
+    failures, records = {}, []
     for source in sources:
         try:
-            parse_sgf(source.read() if game is None else game_in(source.read(), game))
-            return
+            records.append(parse_sgf(source.read() if game is None else game_in(source.read(), game)))
+            if player is None or records[-1].names_player(player):
+                return
         except SgfError as error:
             failures[source.name] = str(error)
+    if player is not None and records:
+        click.echo(f"{player}: {no_game_of_player(records)}", err=True)
+        sys.exit(1)
     _end_unreadable(failures)
 
 

@@ -200,7 +200,21 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
         click.echo(agreement_row(place, found))
 
 
-@train_command.command("human", cls=ConfigCommand)
+_HUMAN_HELP = """Make data of GAMES between people, for a network that plays like people of each rank.
+
+GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF files with the ranks of both players
+(BR, WR). The network that ships then learns to imitate the players:
+
+\b
+gtp-engine train human games.jsonl.xz --data data
+gtp-engine train run --data data --init models/tengen-b10c128.onnx \\
+    --frozen-blocks 8 --out run --minutes 80
+
+gtp_engine/training/people/human_data.py describes the lines and how players are held out.
+"""
+
+
+@train_command.command("human", cls=ConfigCommand, help=_HUMAN_HELP)
 @click.argument("games", nargs=-1, required=True, type=UserPath(path_type=Path, exists=True))
 @click.option("--data", required=True, type=FOLDER, help="Folder to fill, for `gtp-engine train run`.")
 @click.option(
@@ -209,18 +223,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     help="Add the positions in this folder of `gtp-engine generate`, for boards without games.",
 )
 @settings_options(HumanDataSettings)
-def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags: Any) -> None:
-    r"""Make data of GAMES between people, for a network that plays like people of each rank.
-
-    GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF files with the ranks of both players
-    (BR, WR). The network that ships then learns to imitate the players:
-
-    \b
-    gtp-engine train human games.jsonl.xz --data data
-    gtp-engine train run --data data --init models/tengen-b10c128.onnx --frozen-blocks 8 --out run --minutes 80
-
-    gtp_engine/training/people/human_data.py describes the lines and how players are held out.
-    """
+def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags: Any) -> None:  # noqa: D103
     settings = settings_of(HumanDataSettings, flags)
     from gtp_engine.training.people.human_data import fill_folder, fresh_shards, mix_in, read_games
 

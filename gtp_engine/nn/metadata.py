@@ -344,8 +344,9 @@ def read_metadata(path: Path | str) -> NetworkInfo:
 MAX_NETWORK_BYTES: Final = 2**31 - 1
 """Longest protocol buffer; the largest networks have half a gigabyte."""
 
+_GRAPH_FIELD: Final = 7
 _METADATA_FIELD: Final = 14
-"""`metadata_props` of ONNX's ModelProto; its messages hold a key in field 1 and a value in field 2."""
+"""`graph` and `metadata_props` of ONNX's ModelProto; the latter holds a key in field 1 and a value in field 2."""
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
@@ -357,8 +358,10 @@ def read_properties(path: str | Path) -> dict[str, str]:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({reason})")) from error
     try:
-        pairs = [_fields(message) for number, message in _fields(data) if number == _METADATA_FIELD]
-        texts = [{number: text.decode() for number, text in pair} for pair in pairs]
+        parts = [(number, message if number == _METADATA_FIELD else b"") for number, message in _fields(data)]
+        if _GRAPH_FIELD not in dict(parts):
+            raise ValueError("no graph")
+        texts = [{key: text.decode() for key, text in _fields(part)} for _, part in parts if part]
         return {text[1]: text.get(2, "") for text in texts}
     except (IndexError, KeyError, ValueError) as error:
         raise _no_network(Path(path)) from error

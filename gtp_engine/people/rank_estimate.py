@@ -43,7 +43,7 @@ from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import for_color
 from gtp_engine.sgf.collection import each_game
 from gtp_engine.sgf.reader import parse_sgf
-from gtp_engine.sgf.record import SgfRecord, play_record
+from gtp_engine.sgf.record import SgfRecord, no_game_of_player, play_record
 
 Numbers = NDArray[np.float64]
 
@@ -477,9 +477,7 @@ def rank_players(
     report.notes += [_ABOUT_PROGRAMS.format(each) for each in moves if met[each]]
     report.notes += [_ABOUT_UNLIKE.format(each) for each, found in report.ranks.items() if found.is_unlike]
     if player is not None and not moves:
-        names = sorted({each for _, record in records for each in (record.black_name, record.white_name) if each})
-        those = f"; the records name {', '.join(names[:_NAMES])}{' …' if len(names) > _NAMES else ''}" if names else ""
-        report.untold[player] = f"no usable game of this player{those}"
+        report.untold[player] = no_game_of_player([record for _, record in records])
     return report
 
 
@@ -489,8 +487,6 @@ _ABOUT_PROGRAMS: Final = (
 _ABOUT_UNLIKE: Final = (
     "{}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not in earnest."
 )
-_NAMES: Final = 10
-"""Names at most that are listed."""
 
 
 def _players(record: SgfRecord, file: str) -> dict[int, str]:

@@ -70,6 +70,22 @@ class SgfRecord:
     is_cut: bool = False
     """Whether the file has more of the game, which cannot be read or played; then `result` is not that of its end."""
 
+    def names_player(self, player: str) -> bool:
+        """Whether a player has this name, in any case of letters."""
+        names = (self.black_name or "", self.white_name or "")
+        return player.strip().casefold() in [name.strip().casefold() for name in names]
+
+
+_NAMES: Final = 10
+"""Names at most that are listed."""
+
+
+def no_game_of_player(records: Iterable[SgfRecord]) -> str:
+    """Return the sentence for a player of whom no game is found, with the names that the records have."""
+    names = sorted({each for record in records for each in (record.black_name, record.white_name) if each})
+    those = f"; the records name {', '.join(names[:_NAMES])}{' …' if len(names) > _NAMES else ''}" if names else ""
+    return f"no usable game of this player{those}"
+
 
 def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
     """Return the colour that moves first in a record without PL.

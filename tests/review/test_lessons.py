@@ -149,5 +149,5 @@ def test_the_review_is_for_the_person_against_an_engine_or_the_player_that_is_na
     assert person("Human", "Tengen") == "B"
     assert person("KataGo 1.16", "Ann") == "W"
     assert person("Ann", "Bob") is None
-    assert person("Ann", "Bob", "Bob") == "W"
+    assert person("Ann", "Bob", "Bob") == person("Ann", "Bob", " bob") == "W"
     assert person("Ann", "Bob", "Cy") is None

@@ -222,9 +222,9 @@ def test_records_that_cannot_be_read_are_named_before_networks_are_loaded(comman
     files = [str(tmp_path / name) for name in ("nothing.sgf", "text.sgf")]
     done = CliRunner().invoke(cli, [command, *files, "--model", str(tmp_path / "none.onnx")])
     assert done.exit_code == 1
-    assert [line.partition(": ")[0] for line in done.stderr.splitlines()] == [
-        f"Could not read {name}" for name in files
-    ]
+    lines = done.stderr.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == [f"Could not read {name}" for name in files]
+    assert lines[0] == f"Could not read {files[0]}: No such file or directory"
 
 
 def test_one_unreadable_game_of_a_file_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -303,6 +303,11 @@ def test_mistakes_are_asked_for_after_a_review_of_one_record(game: Path, monkeyp
     monkeypatch.setenv("TENGEN_DATA_DIR", str(game.parent / "data"))
     result = review(game, "--learn", "--player", "Ann")
     assert result.exit_code == 0, result.output
+    unknown = review(game, "--player", "Zed")
+    assert (unknown.exit_code, unknown.output) == (
+        1,
+        "Zed: no usable game of this player; the records name Ann, Bob\n",
+    )
     assert re.search(r"Ann made no big mistake\.|Find a better move", result.output)
     assert "--learn with several records or stdin: name one file" in review("-", "--learn", data=RECORD).output
 

@@ -392,9 +392,10 @@ class GameReview:
     def person(self) -> str | None:
         """The color of the player for whom the review is made: `player`, or else a person against an engine."""
         record = self.line.record
-        names = {"B": record.black_name or "", "W": record.white_name or ""}
-        people = [color for color, name in names.items() if self.player is None and not _PROGRAMS.match(name)]
-        found = people if self.player is None else [color for color, name in names.items() if name == self.player]
+        names, player = {"B": record.black_name or "", "W": record.white_name or ""}, (self.player or "").strip()
+        people = [color for color, name in names.items() if not _PROGRAMS.match(name)]
+        named = [color for color, name in names.items() if name.strip().casefold() == player.casefold()]
+        found = people if self.player is None else named
         return found[0] if len(found) == 1 else None
 
     def side(self, color: int | str) -> Side:

@@ -106,7 +106,7 @@ class CommandSpec:
         """
         least, most = _argument_range(self.usage)
         if len(args) < least:
-            raise GtpError(f"{self.syntax}: expected {self.call}")
+            raise GtpError(f"{self.syntax}: too few arguments, expected {self.call}")
         if self.exact and most is not None and len(args) > most:
             raise GtpError(f"syntax error: too many arguments, expected {self.call}")
 
