@@ -330,10 +330,8 @@ def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, 
     Raises ConfigError for a value that the field does not allow.
     """
     options = section_options(settings)
-    found = _given_values(options, flags)
-    for option in options:
-        flags.pop(parameter_name(option), None)
-    return {option.name: found[option.key] for option in options if option.key in found}
+    own = {name: flags.pop(name, None) for name in map(parameter_name, options)}
+    return {key.partition(".")[2]: value for key, value in _given_values(options, own).items()}
 
 
 def _given_values(options: Sequence[Option], flags: Mapping[str, object]) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class Option:
         if type(value) is not self.kind or not self._allows(value):
             raise self._error(value)
         if self.unit in FILE_UNITS and is_special(cast(str, value)):  # a pipe is waited for, a device has no end
-            raise ConfigError(problem(f"{self._name}: {shown_path(str(value))}", expected="a regular file"))
+            raise self._refused(shown_path(str(value)), "a regular file")
         return cast(Value, value)
 
     def parse(self, text: str) -> Value:
@@ -160,13 +160,11 @@ class Option:
             return f"of at least {_bound_text(self.low)}"
         return f"of at most {_bound_text(self.high)}" if self.high is not None else ""
 
-    @property
-    def _name(self) -> str:
-        return self.called or f"option {self.key}"
-
     def _error(self, value: object) -> ConfigError:
-        equals = "" if self.called else "= "
-        return ConfigError(problem(f"{self._name} {equals}{shown(value)}", expected=self.expectation))
+        return self._refused(shown(value), self.expectation)
+
+    def _refused(self, given: str, expected: str) -> ConfigError:
+        return ConfigError(problem(f"{self.called or f'option {self.key} ='} {given}", expected=expected))
 
 
 def option(

@@ -36,7 +36,7 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
 
 PROBLEMS = (Path(__file__).parent.parent / "data" / "life_and_death.txt").read_text().strip().split("\n\n")[1:]
-BASIS = "Expected by the network, not proved."
+BASIS = "Expected by the network, not proved; in brackets: how likely the side to move succeeds."
 
 
 def position(diagram: str) -> Game:
@@ -257,6 +257,7 @@ def test_problems_that_can_be_cut_out_are_proved(text: str) -> None:
     if not solution.is_proved:
         return
     assert all(move.is_proved for move in solution.moves)
+    assert "%" not in solution.to_text()
     right = {game.vertex(move.point) for move in solution.moves if solution.is_right(move.point)}
     assert solution.answer in right and right <= {*answers.split(" or ")}
     assert any(not solution.is_right(move.point) for move in solution.moves)

@@ -166,7 +166,8 @@ def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
     return (
         f"{counted(len(found), 'position')} searched again with {counted(visits, 'visit')}: scores differ by "
         f"{sum(sizes) / len(sizes):.2f} points on average, {sizes[len(sizes) // 2]:.2f} in the middle, {sizes[-1]:.2f} "
-        f"at most; {within:.0%} within the error bars, {same:.0%} with the same best move"
+        f"at most; {within:.0%} within the error bars, {same:.0%} with the same best move. That is a sample of what "
+        "longer searches would change, no fault of the book."
     )
 
 

@@ -144,15 +144,18 @@ def summary(result: dict[str, Any]) -> str:
     numbers = [number for side in result["players"].values() for number in side["mistakes"]]
     worst = sorted(numbers, key=lambda number: -result["moves"][number - 1]["points_lost"])[:_NAMED_MISTAKES]
     if worst:
-        lines.append(_("Largest mistakes: {moves}", moves=", ".join(_mistake(result, number) for number in worst)))
+        lines.append(_("Largest mistakes: {moves}", moves="; ".join(_mistake(result, number) for number in worst)))
     return "\n".join(lines)
 
 
 def _mistake(result: dict[str, Any], number: int) -> str:
-    """Return a move with what it lost and the better one: "34 D4 −5.2 (Q10)"."""
+    """Return a move with what it lost and the better one: "move 34, D4, lost 5.2 points, Q10 was better"."""
     move, before = result["moves"][number - 1], result["positions"][number - 1]
-    better = f" ({before['candidates'][0]['line'][0]})" if before["candidates"] else ""
-    return f"{number} {move['vertex']} −{move['points_lost']:.1f}{better}"
+    values = {"number": number, "move": move["vertex"], "points": f"{move['points_lost']:.1f}"}
+    if not before["candidates"]:
+        return _("move {number}, {move}, lost {points} points", **values)
+    best = before["candidates"][0]["line"][0]
+    return _("move {number}, {move}, lost {points} points, {best} was better", **values, best=best)
 
 
 def _name_of(result: dict[str, Any], color: str) -> str:

@@ -89,7 +89,7 @@ class Solution:
     def _basis(self) -> str:
         if self.is_proved:
             return later("Proved, with all points far from the fight counted for the surrounding side.")
-        return later("Expected by the network, not proved.")
+        return later("Expected by the network, not proved; in brackets: how likely the side to move succeeds.")
 
     @property
     def succeeds(self) -> bool:
@@ -109,8 +109,9 @@ class Solution:
 
     def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(map(self.game.vertex, move.line))
-        how = how if self.succeeds else ""  # then it is only how they were compared
-        return f"{line} ({move.winrate:.0%}{f', {how}' if how else ''})"
+        notes = [] if move.is_proved else [f"{move.winrate:.0%}"]
+        notes += [how] if how and self.succeeds else []  # else it is only how they were compared
+        return f"{line} ({', '.join(notes)})" if notes else line
 
 
 def least_good(moves: Sequence[SolutionMove]) -> float:
