@@ -56,7 +56,7 @@ def test_clocks() -> None:
 
 def test_a_time_per_move_of_nothing_is_refused_by_its_name() -> None:
     done = CliRunner().invoke(cli, ["match", "--first=x", "--second=y", "--out=x", "--time-per-move=0"])
-    assert done.exit_code == 2 and "match.time_per_move = 0.0: expected" in done.output
+    assert done.exit_code == 2 and "--time-per-move 0.0: expected" in done.output
 
 
 def test_identity_leaves_out_what_may_change() -> None:

@@ -225,7 +225,7 @@ def test_a_missing_driver_is_named_in_one_sentence(
 def test_doctor_lists_devices(plug_in: FakePlugIn) -> None:
     findings = examine()
     assert {"provider": "webgpu", "number": 2, "name": "Intel GPU 8086:2684"} in findings["devices"]
-    assert "devices        webgpu 1: GeForce RTX 4070, webgpu 2: Intel GPU 8086:2684" in format_findings(findings)
+    assert "graphics cards webgpu 1: GeForce RTX 4070, webgpu 2: Intel GPU 8086:2684" in format_findings(findings)
     assert findings["missing"] == []
 
 
