@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,7 +41,9 @@ Question = tuple[str, dict[str, Any], dict[str, Any]]
 @pytest.fixture(scope="module")
 def tools() -> Iterator[GoTools]:
     config = Config().with_values({"search.seed": "1", "game.board_size": str(SIZE)})
-    with Engine(config, evaluator=KnowingEvaluator()) as engine:
+    evaluator = KnowingEvaluator()
+    evaluator.info = replace(evaluator.info, names_by_board={(SIZE, SIZE): "of this board"})
+    with Engine(config, evaluator=evaluator) as engine:
         yield GoTools(engine)
 
 
@@ -173,12 +176,18 @@ def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> 
         assert isinstance(answer, dict), answer
         basis = answer["rests_on"]
         assert (basis["method"], basis["is_exact"]) == ("search", False)
-        assert basis["visits"] >= 20 and basis["network"]
+        assert basis["visits"] >= 20 and basis["network"] == "of this board"
     analysis, comparison, what_if, review, _ = answers
     assert analysis["to_play"] == "white"
     growing = ask(tools, [("analyse", {"position": position, "visits": visits}) for visits in range(60, 200, 10)])
     visits = [move["visits"] for each in growing if isinstance(each, dict) for move in each["best_moves"]]
     assert min(visits) == 8, "what was hardly searched is not told"
+    (empty,) = ask(tools, [("analyse", {"position": {"size": SIZE}, "visits": 400, "moves": 50})])
+    assert isinstance(empty, dict)
+    searched = {move["move"]: move["visits"] for move in empty["best_moves"] if "is_symmetry_of" not in move}
+    mirrored = [move for move in empty["best_moves"] if "is_symmetry_of" in move]
+    assert mirrored and all(move["visits"] == searched[move["is_symmetry_of"]] for move in mirrored)
+    assert sum(searched.values()) <= 400
     assert comparison["move"] == "A1" and comparison["points_lost"] >= 0
     assert what_if["line"] == ["C4", "E4"]
     assert [(row["number"], row["move"]) for row in review["moves"]] == [(1, "D4"), (2, "C3"), (3, "D3")]

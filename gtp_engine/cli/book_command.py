@@ -157,7 +157,7 @@ def _finished_header(
     from gtp_engine.engine.book.making import fair_komi
 
     komi = header.komi if has_komi else fair_komi(header, evaluator, visits)
-    return replace(header, komi=komi, network=evaluator.info.name)
+    return replace(header, komi=komi, network=evaluator.info.on(header.width, header.height).name)
 
 
 def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "NetworkEvaluator":

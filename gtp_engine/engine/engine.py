@@ -607,7 +607,8 @@ class Engine:
         raise ArgumentError(problem("an engine is not copied or pickled", advice="make one where it is used"))
 
     def __repr__(self) -> str:
-        network = self.evaluator.info.name if self.evaluator else "no network"
+        board = self.game.width, self.game.height
+        network = self.evaluator.info.on(*board).name if self.evaluator else "no network"
         return f"<Engine, {network}, {self.game!r}>"
 
     def __enter__(self) -> "Engine":

@@ -5,7 +5,8 @@ EvaluatorInfo   an evaluator's name, batch, kinds of outputs and boards
 """
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -108,6 +109,8 @@ class EvaluatorInfo:
     """
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""
+    names_by_board: Mapping[tuple[int, int], str] = field(default_factory=dict, hash=False)
+    """Other names, by width and height, where a network plays one board in the place of the usual one."""
     prepares_beside: bool = False
     """Whether `prepare` may be called while another thread evaluates."""
     needs_profile: bool = False
@@ -120,6 +123,10 @@ class EvaluatorInfo:
     """KataGo's version of the network's inputs and outputs; 0 for another kind of network, None without a file."""
     is_katago: bool = True
     """Whether all networks in it have KataGo's inputs and outputs."""
+
+    def on(self, width: int, height: int) -> "EvaluatorInfo":
+        """Return the description for boards of this size, with the name of the network that evaluates them."""
+        return replace(self, name=self.names_by_board.get((width, height), self.name))
 
     @property
     def may_lack_history(self) -> bool:

@@ -234,6 +234,8 @@ def _evaluator(
     searching = [
         models[path] for path in {files[purpose].path(runtime.precision) for purpose in files if purpose != "rollout"}
     ]
+    boards = {board for entry in files.values() for board in entry.for_boards}
+    chosen = {board: [entry.for_boards.get(board, entry) for entry in files.values()] for board in boards}
     return NetworkEvaluator(
         by_purpose["policy"],
         by_purpose.get("value"),
@@ -241,6 +243,9 @@ def _evaluator(
         rollout_weights=rollout_weights,
         config=config,
         call_seconds=call_seconds(searching, board, threads=config.network_threads) if all_play and not batch else (),
+        names_by_board={
+            board: " + ".join(dict.fromkeys(each.info.name for each in entries)) for board, entries in chosen.items()
+        },
     )
 
 

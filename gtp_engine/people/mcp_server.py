@@ -249,7 +249,9 @@ class GoTools:
         with self._answering() as question:
             solver = LifeAndDeath(self._engine.config, evaluator, _visits(visits))
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
-        basis = self._basis(visits, None) | {"note": "a search, no proof: a winrate near 50 percent often is a ko"}
+        basis = self._basis(game, visits, None) | {
+            "note": "a search, no proof: a winrate near 50 percent often is a ko"
+        }
         if solution.is_proved:
             basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
         return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}
@@ -324,11 +326,11 @@ class GoTools:
             request = SearchRequest(limits, reporting=Reporting(PROGRESS_SECONDS, count))
             report = self._engine.search(MOST_SECONDS, request=request)
             count(report)
-        return report, self._basis(report.visits, time.monotonic() - started)
+        return report, self._basis(game, report.visits, time.monotonic() - started)
 
-    def _basis(self, visits: int, seconds: float | None) -> dict[str, Any]:
+    def _basis(self, game: Game, visits: int, seconds: float | None) -> dict[str, Any]:
         evaluator = self._engine.evaluator
-        network = "none, random playouts" if evaluator is None else evaluator.info.name
+        network = "none, random playouts" if evaluator is None else evaluator.info.on(game.width, game.height).name
         found = {"method": "search", "is_exact": False, "visits": visits, "network": network}
         return found if seconds is None else found | {"seconds": round(seconds, 1)}
 
@@ -474,5 +476,6 @@ def _move(game: Game, move: MoveReport) -> dict[str, Any]:
         "winrate_percent_at_least": round(100 * min(max(least, 0.0), mine.winrate), 1),
         "lead_of_mover": round(mine.lead, 1),
         "visits": move.visits,
+        **({} if move.symmetry_of is None else {"is_symmetry_of": game.vertex(move.symmetry_of)}),
         "continuation": [game.vertex(point) for point in move.pv[1:]],
     }

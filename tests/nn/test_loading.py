@@ -219,6 +219,7 @@ def test_a_network_for_one_board_plays_it_beside_the_one_for_all(
     both = load_evaluator(config(folder_of(tmp_path, networks, "katago", "small")), log=lines.append, board=board)
     assert lines[-1] == "Network small plays on 9x9."
     assert (both.info.name, both.info.boards) == ("tiny", ANY_BOARD)
+    assert (both.info.on(9, 9).name, both.info.on(13, 13).name) == ("small", "tiny")
     for size, name in ((9, "small"), (13, "katago"), (9, "small")):
         alone = load_evaluator(config(networks / f"{name}.onnx"), log=print, board=(size, size))
         assert np.allclose(policy_on(both, size), policy_on(alone, size), atol=1e-6)

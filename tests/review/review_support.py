@@ -17,7 +17,7 @@ TIMED = RECORD.replace(b";B[cc];W[bb]", b"TM[600];B[cc]BL[588];W[bb]WL[597]")
 def review_of(data: bytes = RECORD, visits: int = 8) -> GameReview:
     """Return a review of a record."""
     line, analysis = read_game(data, rules=Rules()), analysis_of(visits)
-    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
+    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network(line))
 
 
 def with_mistakes(data: bytes = RECORD) -> GameReview:

@@ -66,7 +66,7 @@ def test_a_record_without_variations_has_none() -> None:
 
 def review_of(line: GameLine) -> GameReview:
     analysis = analysis_of()
-    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network)
+    return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network(line))
 
 
 def test_variations_are_searched_and_written_into_their_nodes() -> None:

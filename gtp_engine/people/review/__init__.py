@@ -91,4 +91,4 @@ def review_game(
     line = read_game(record, rules=rules or Rules.parse(config.game.rules), komi=komi)
     analysis = GameAnalysis(config, evaluator, effort or Effort())
     findings = analysis.run(line, SavedWork(None, ""), progress)
-    return completed(new_review(line, findings, analysis.network), analysis, people)
+    return completed(new_review(line, findings, analysis.network(line)), analysis, people)

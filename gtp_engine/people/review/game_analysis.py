@@ -279,7 +279,11 @@ class GameAnalysis:
         network = [evaluator.info.name, evaluator.info.fingerprint]
         self._settings: Final = [__version__, FORMAT, *network, str(effort), str(config.search), str(config.puct)]
         self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
-        self.network: Final = evaluator.info.name
+        self._info: Final = evaluator.info
+
+    def network(self, line: GameLine) -> str:
+        """Return the name of the network that evaluates a game."""
+        return self._info.on(line.record.width, line.record.height).name
 
     def key(self, data: bytes, line: GameLine, *more: str) -> str:
         """Return what identifies a review: the record, the settings, the network, the version, and what is `more`."""

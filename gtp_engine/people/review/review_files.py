@@ -224,7 +224,7 @@ class FileReviewer:
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
         findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
-        review = replace(new_review(line, findings, self._analysis.network), player=self._terms.player)
+        review = replace(new_review(line, findings, self._analysis.network(line)), player=self._terms.player)
         if finished is None:
             review = self._complete(review)
             result = {**review.to_json(), "key": whole_key}

@@ -142,11 +142,11 @@ class ReviewWork:
             found = _found(saved, len(line.positions))
             moves = line.moves[: len(found) - 1]  # those between the positions that have been found
             beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
-            review = new_review(beginning, found, analysis.network).to_json()
+            review = new_review(beginning, found, analysis.network(line)).to_json()
             self._send(_message(self._name, "running", share, review))
 
         self._send(_message(self._name, "running", 0.0, None))
-        review = new_review(line, analysis.run(line, saved, progress), analysis.network)
+        review = new_review(line, analysis.run(line, saved, progress), analysis.network(line))
         review = completed(review, analysis, people)
         return FinishedReview(self._data, {**review.to_json(), "key": analysis.key(self._data, line)})
 

@@ -156,8 +156,10 @@ def kata_benchmark(server: GtpServer, args: Args) -> str:
 @command("kata-get-models", "", "The loaded networks, as JSON.")
 def kata_get_models(server: GtpServer, args: Args) -> str:
     """Return a list of the networks, with KataGo's keys."""
-    loaded = [evaluator for evaluator in (server.engine.evaluator, server.engine.human) if evaluator is not None]
-    return json.dumps([evaluator.info.katago_facts() for evaluator in loaded], separators=(",", ":"))
+    engine = server.engine
+    loaded = [evaluator for evaluator in (engine.evaluator, engine.human) if evaluator is not None]
+    facts = [each.info.on(engine.game.width, engine.game.height).katago_facts() for each in loaded]
+    return json.dumps(facts, separators=(",", ":"))
 
 
 def _raw_arguments(game: Game, args: Args) -> tuple[int, tuple[int, ...], list[str]]:
