@@ -156,6 +156,15 @@ def test_a_match_that_cannot_begin_is_no_ones_loss(
     assert not (tmp_path / "results.jsonl").exists()
 
 
+@pytest.mark.parametrize("command", ["no-such-engine --mode gtp", "/no/such"])
+def test_a_missing_program_is_named_before_an_engine_starts(tmp_path: Path, command: str) -> None:
+    match = dataclasses.replace(settings(), second=command)
+    program = command.split()[0]
+    with pytest.raises(MatchError, match=f"^second: cannot run '{program}': No such file"):
+        run_match(match, MatchFolder(tmp_path, match))
+    assert not [*tmp_path.glob("logs/*")]
+
+
 @pytest.mark.parametrize(
     ("wait", "clock", "expected"),
     [

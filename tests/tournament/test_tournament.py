@@ -190,6 +190,11 @@ class TestGames:
         runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path / "b")
         with pytest.raises(MatchError, match=r"engine \d \(first\) – engine \d \(second\): .*komi"):
             runner.run()
+        engines = [{"name": name, "command": command} for name, command in (("a", engine("")), ("b", "no-such-engine"))]
+        missing = parse_description({"games": 2, "engines": engines, "conditions": [CONDITION]})
+        with pytest.raises(MatchError, match=r"^(first|second): cannot run 'no-such-engine': No such file"):
+            TournamentRunner(missing, tmp_path / "c").run()
+        assert not [*(tmp_path / "c").glob("*/logs/*")]
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
     def test_more_games_than_cores_cannot_be_bound(self, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from gtp_engine.base.worker_process import join_command, split_command
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool
 from gtp_engine.compiled.kernel_cache import cache_root, package_environment
 from gtp_engine.nn.named_networks import model_path, shipped_folder, use_as_shipped
+from gtp_engine.protocols.client.connection import check_program
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import format_sgf
 
@@ -71,6 +72,8 @@ def run_match(
     """
     if not _missing_games(settings, folder):
         return folder.records()
+    if pool is None:  # else the programs have to be there
+        check_programs(settings)
     with folder.playing():
         match = _Match(settings, folder, on_game, pool)
         try:
@@ -79,6 +82,15 @@ def run_match(
         finally:
             match.close()
     return folder.records()
+
+
+def check_programs(settings: MatchSettings) -> None:
+    """Raise MatchError if the program of an engine is missing, before the other one starts for a minute or two."""
+    try:
+        for side in SIDES:
+            check_program(settings.command(side), side)
+    except EngineError as error:
+        raise MatchError(str(error)) from error
 
 
 def _missing_games(settings: MatchSettings, folder: MatchFolder) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gtp_engine.arena.match.match_game import load_openings
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
-from gtp_engine.arena.match.runner import GamePool, run_match
+from gtp_engine.arena.match.runner import GamePool, check_programs, run_match
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
@@ -97,6 +97,8 @@ class TournamentRunner:
 
         Raises MatchError when an engine fails, and any other error that ends a match.
         """
+        for meeting in self._waiting if self._pool is None else ():
+            check_programs(self._settings(meeting))
         workers = [
             threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
             for index in range(len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting)))

@@ -10,8 +10,10 @@ waits, and the engine waits once there are `MOST_WAITING` lines.
 
 import asyncio
 import contextlib
+import errno
 import math
 import os
+import shutil
 import subprocess
 import time
 from collections import deque
@@ -387,6 +389,15 @@ class DialogueLog:
         """Close the file."""
         if self.file is not None:
             self.file.close()
+
+
+def check_program(command: str, label: str) -> None:
+    """Raise EngineStartError, as `popen` does, if there is no program to run for a command; nothing is started."""
+    with _starting(label, f"cannot run {whole(command)}"):
+        program = split_command(command)[0]
+    with _starting(label, f"cannot run {whole(program)}"):
+        if shutil.which(program) is None and not os.path.exists(program):
+            raise FileNotFoundError(errno.ENOENT, program)
 
 
 @contextlib.contextmanager
