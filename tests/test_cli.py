@@ -159,6 +159,22 @@ class TestHelp:
         assert f"{more} more options, by subject: gtp-engine {command} --help-all" in " ".join(text.split())
         assert "--threads" in whole and "--threads" not in text
 
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "generate {} data",
+            "alphago records {} games",
+            "alphago chain run --teacher {}",
+            "models quantize {}",
+            "train run --data data --out run --init {}",
+            "train chain run --teacher {}",
+            "train validate {} data",
+        ],
+    )
+    def test_a_network_goes_by_its_name(self, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path))
+        assert "network best has not been downloaded" in invoke(*words.format("best").split()).output
+
     def test_help_as_a_word(self) -> None:
         assert invoke("help").output == invoke("--help").output
         assert invoke("help", "play").output == invoke("play", "--help").output

@@ -12,7 +12,7 @@ import click
 from gtp_engine.base.errors import counted
 from gtp_engine.base.files import owning
 from gtp_engine.base.steps import long_work
-from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, settings_of, settings_options
+from gtp_engine.cli.options import FOLDER, INTERRUPTED, NETWORK, ConfigCommand, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 from gtp_engine.training.alphago.stages.stage_settings import (
@@ -56,7 +56,7 @@ class ExportSettings(Section, name="export"):
 
 
 @alphago_command.command("records", cls=ConfigCommand)
-@click.argument("net", type=FILE)
+@click.argument("net", type=NETWORK)
 @click.argument("folder", type=FOLDER)
 @settings_options(RecordSettings)
 @settings_options(NetworkConfig, only=("provider", "precision"), is_own=True)
@@ -172,7 +172,7 @@ def value_command(supervised: Path, reinforced: Path, run: Path, **flags: Any) -
 @click.argument("folder", type=FOLDER)
 @click.option("--mini", is_flag=True, help="In miniature: 12 minutes on two cores instead of some hours.")
 @click.option("--size", type=click.IntRange(2, 25), default=9, show_default=True, help="Lines of the board.")
-@click.option("--teacher", type=FILE, help="Network that plays the records. [default: the one that ships]")
+@click.option("--teacher", type=NETWORK, help="Network that plays the records. [default: the one that ships]")
 @click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
 def chain_command(folder: Path, mini: bool, size: int, teacher: Path | None, terms: str) -> None:
     """Train all networks of AlphaGo's pipeline and compare them in a round robin.

@@ -10,6 +10,7 @@ import click
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.options import (
     INTERRUPTED,
+    NETWORK,
     PATH,
     ConfigCommand,
     UserPath,
@@ -144,7 +145,7 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
 
 
 @click.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
-@click.argument("source", metavar="NET", type=PATH)
+@click.argument("source", metavar="NET", type=NETWORK)
 @out_option("the name of NET with -int8, beside it")
 @settings_options(QuantizeSettings, is_own=True)
 @click.option(

@@ -52,9 +52,25 @@ class UserPath(click.Path):
         return found
 
 
+class _NetworkFile(UserPath):
+    """The file of a network, or its name (`named_networks.model_path`); of a folder that of its policy in float32."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises BadParameter, and ModelError for a network that has not been downloaded."""
+        from gtp_engine.nn.named_networks import model_path
+
+        path = model_path(str(value))
+        if path.is_dir():
+            from gtp_engine.nn.network_files import find_networks
+
+            path = find_networks(path, needs_value=False)["policy"].path("float32")
+        return super().convert(str(path), param, ctx)
+
+
 PATH: Final = UserPath(path_type=Path)
 FILE: Final = UserPath(path_type=Path, dir_okay=False)
 FOLDER: Final = UserPath(path_type=Path, file_okay=False)
+NETWORK: Final = _NetworkFile(path_type=Path)
 """Paths of a file or folder, which need not exist."""
 
 RECORD: Final = UserPath(path_type=Path, allow_dash=True)

@@ -15,6 +15,7 @@ from gtp_engine.cli.options import (
     FILE,
     FOLDER,
     INTERRUPTED,
+    NETWORK,
     PATH,
     ConfigCommand,
     UserPath,
@@ -58,7 +59,7 @@ In gtp_engine/training/distillation, shards.py describes the format of a shard, 
 
 
 @click.command("generate", cls=ConfigCommand, help=_GENERATE_HELP)
-@click.argument("net", type=PATH)
+@click.argument("net", type=NETWORK)
 @click.argument("folder", type=PATH)
 @click.option(
     "--sgf",
@@ -110,7 +111,9 @@ def train_command() -> None:  # noqa: D103
 @click.option("--data", required=True, type=FOLDER, help="Folder that `gtp-engine generate` filled.")
 @click.option("--out", required=True, type=FOLDER, help="Folder of the run: checkpoint, log, curves, network.")
 @click.option("--name", default="", help="Name of the network. [default: its size, such as b6c96, or that of --init]")
-@click.option("--init", type=FILE, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz.")
+@click.option(
+    "--init", type=NETWORK, help="Begin with this network: a checkpoint, an exported .onnx, KataGo's .bin.gz."
+)
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
 @click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device, for a GPU.")
 @settings_options(DistillationLearning)
@@ -176,7 +179,7 @@ def export_command(folder: Path, target: Path | None, name: str, terms: str, ori
 
 
 @train_command.command("validate")
-@click.argument("network", type=FILE)
+@click.argument("network", type=NETWORK)
 @click.argument("data", type=FOLDER)
 @click.option(
     "--positions", default=100_000, show_default=True, type=click.IntRange(1), help="Most positions of each board size."
@@ -285,11 +288,7 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **f
 @train_command.command("chain")
 @click.argument("folder", type=FOLDER)
 @click.option("--tiny", is_flag=True, help="In miniature: a small network for 9×9, in less than ten minutes.")
-@click.option(
-    "--teacher",
-    type=UserPath(path_type=Path, dir_okay=False, exists=True),
-    help="Network that plays and labels. [default: the one that ships]",
-)
+@click.option("--teacher", type=NETWORK, help="Network that plays and labels. [default: the one that ships]")
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0, min_open=True),

@@ -28,6 +28,7 @@ from gtp_engine.base.machine import available_cores
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.named_networks import model_path
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
@@ -349,7 +350,7 @@ def _blocks(
     games = SelfPlaySettings(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )
-    player = None if settings.player is None else _teacher(Path(settings.player), settings, looks=1)
+    player = None if settings.player is None else _teacher(model_path(settings.player), settings, looks=1)
     makers = Makers(teacher, None if player is None else PlayingNetwork(player, settings.visits, settings.seed))
     if settings.ray is not None:
         files = [each.path for each in (teacher, player) if each is not None]
