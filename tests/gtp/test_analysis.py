@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import BinaryIO
 
 import pytest
@@ -16,8 +17,9 @@ from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
 
-from gtp_engine import CancelToken, Choice, Config, Engine
+from gtp_engine import CancelToken, Choice, Config, Engine, Rules
 from gtp_engine.go.coords import board_points
+from gtp_engine.people.review import Effort, GameAnalysis, read_game
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 
@@ -253,6 +255,19 @@ def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
             server.handle_line("clear_board")
         assert server.handle_line("kata-raw-nn 0") == "? no network is loaded; set network.model (--model FILE)\n\n"
         assert server.handle_line("kata-get-models") == "= []\n\n"
+
+
+def test_the_network_of_the_board_is_named() -> None:
+    evaluator = FakeEvaluator()
+    evaluator.info = replace(evaluator.info, names_by_board={(5, 5): "of this board"})
+    with Engine(Config().with_values({"game.board_size": "5"}), evaluator=evaluator) as engine:
+        server = GtpServer(engine.config, lambda: engine, print)
+        assert '"name":"of this board"' in server.handle_line("kata-get-models")
+        server.handle_line("boardsize 6")
+        assert '"name":"fake' in server.handle_line("kata-get-models")
+        for size, name in ((5, "of this board"), (6, evaluator.info.name)):
+            line = read_game(f"(;SZ[{size}];B[aa])".encode(), rules=Rules())
+            assert GameAnalysis(engine.config, evaluator, Effort(visits=1)).network(line) == name
 
 
 def reported_moves(server: GtpServer, line: str) -> list[str]:
