@@ -72,9 +72,9 @@ def run_match(
     """
     if not _missing_games(settings, folder):
         return folder.records()
-    if pool is None:  # else the programs have to be there
-        check_programs(settings)
     with folder.playing():
+        if pool is None:  # else the programs have to be there
+            check_programs(settings)
         match = _Match(settings, folder, on_game, pool)
         try:
             with (cancel or CancelToken()).calling(match.stop):
