@@ -70,8 +70,8 @@ class _NetworkFile(UserPath):
 PATH: Final = UserPath(path_type=Path)
 FILE: Final = UserPath(path_type=Path, dir_okay=False)
 FOLDER: Final = UserPath(path_type=Path, file_okay=False)
-NETWORK: Final = _NetworkFile(path_type=Path)
 """Paths of a file or folder, which need not exist."""
+NETWORK: Final = _NetworkFile(path_type=Path)
 
 RECORD: Final = UserPath(path_type=Path, allow_dash=True)
 """The path of a record or a folder of them, or - for stdin."""
