@@ -9,6 +9,7 @@ import secrets
 import shutil
 import stat
 import sys
+import threading
 import time
 import zipfile
 import zlib
@@ -70,7 +71,12 @@ PRIVATE_FOLDER: Final = 0o700
 PRIVATE_FILE: Final = 0o600
 """Modes of what only this user may read, such as the games of people."""
 
-_being_written: Final[set[Path]] = set()
+_being_written: Final[dict[Path, int]] = {}
+"""Unfinished files, and the threads that write them."""
+_ending_threads: Final[set[int]] = set()
+"""The threads that end the process: no other one may begin a file."""
+_LAST_WRITES: Final = 0.2
+"""Seconds that the other threads have at the end of a process for the files that they are writing."""
 
 
 def expanded(path: str) -> Path:
@@ -115,8 +121,11 @@ def replacing(target: Path) -> Iterator[Path]:
     if target.exists() and not (target.is_file() or target.is_dir() or target.is_symlink()):
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(target))
     unfinished = _unfinished_path(target)
-    _being_written.add(unfinished)
+    _being_written[unfinished] = threading.get_ident()
     try:
+        if _ending_threads and threading.get_ident() not in _ending_threads:
+            del _being_written[unfinished]
+            threading.Event().wait()  # until the process has ended
         yield unfinished
         with unfinished.open("r+b") as file:
             os.fsync(file.fileno())
@@ -124,11 +133,18 @@ def replacing(target: Path) -> Iterator[Path]:
         sync_folder(target.parent)
     finally:
         unfinished.unlink(missing_ok=True)
-        _being_written.discard(unfinished)
+        _being_written.pop(unfinished, None)
 
 
 def remove_unfinished() -> None:
-    """Remove what is being written, before the process ends in the middle of it."""
+    """Remove what is being written, before the process ends in the middle of it.
+
+    Other threads finish their files first, if they can do so at once: one might create its file just after this.
+    """
+    own, until = threading.get_ident(), time.monotonic() + _LAST_WRITES
+    _ending_threads.add(own)
+    while any(thread != own for thread in tuple(_being_written.values())) and time.monotonic() < until:
+        time.sleep(0.001)
     for path in tuple(_being_written):
         with suppress(OSError):
             path.unlink(missing_ok=True)
