@@ -49,6 +49,7 @@ for _ in range(20):
     threading.Thread(target=write, daemon=True).start()
 work()
 """
+WAITED_FOR = "threading.Thread(target=threading.Event().wait).start()\nwork()"
 TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\nwork()"
 
 
@@ -68,6 +69,7 @@ TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\
         (f"{STOPPED}    {SWALLOWING[:-7]}", [SIGINT, SIGINT], -SIGINT),
         (f"{STOPPED}    work()", [SIGTERM, SIGTERM], -SIGTERM),
         (f"{STOPPED}    {CALCULATING}", [SIGTERM, SIGINT], 128 + SIGINT),
+        (WAITED_FOR, [SIGINT], 128 + SIGINT),
         (WRITING, [SIGINT], -SIGINT),
         (WRITING, [SIGTERM], -SIGTERM),
         (TERMINAL, [SIGINT, SIGINT, SIGINT, SIGTERM], -SIGTERM),
@@ -76,7 +78,8 @@ TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\
 def test_commands_end(body: str, signals: list[int], status: int, tmp_path: Path) -> None:
     """`train rank` went on for two seconds after the second signal, `models quantize` to its end.
 
-    A match that was interrupted left the file that one of its threads was about to create.
+    A match that was interrupted left the file that one of its threads was about to create, and `mcp` waited for
+    a thread of AnyIO for ever.
     """
     command = [sys.executable, "-c", COMMAND, str(tmp_path / "net.onnx"), body]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as program:

@@ -28,6 +28,25 @@ _MAIN_WAIT: Final = 0.3
 """Seconds for the main thread to end the process itself after the second signal: it begins no file meanwhile."""
 
 
+_LAST_WAIT: Final = 3.0
+"""Seconds after which an interrupted command ends in any case: threads of AnyIO may wait for ever then."""
+
+
+def end_within(seconds: float, status: int) -> None:
+    """Let the process end after so many seconds unless it has ended before: its threads cannot be ended.
+
+    What has been acknowledged is on the disk by then.
+    """
+
+    def end() -> None:
+        remove_unfinished()
+        os._exit(status)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
 def end_at_once(number: int, _: object = None) -> None:
     """End the process by this signal, without an unfinished file; a handler."""
     remove_unfinished()
@@ -80,6 +99,8 @@ def ending_cleanly() -> Iterator[None]:
     try:
         yield
     finally:
+        if signal.getsignal(signal.SIGINT) is end_at_once:  # there was an interrupt
+            end_within(_LAST_WAIT, 128 + signal.SIGINT)
         for number in own:
             signal.signal(number, signal.SIG_DFL)
         sys.unraisablehook = before

@@ -14,7 +14,6 @@ import os
 import signal
 import ssl
 import sys
-import threading
 import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +27,10 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.base.errors import ConfigError, problem
-from gtp_engine.base.files import data_folder, make_private, open_regular, owning, remove_unfinished
+from gtp_engine.base.files import data_folder, make_private, open_regular, owning
 from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
 from gtp_engine.base.machine import keep_few_pools
-from gtp_engine.base.signals import end_at_once
+from gtp_engine.base.signals import end_at_once, end_within
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
 from gtp_engine.people.web.access import HEALTH, Access
@@ -197,7 +196,7 @@ def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerL
     if os.name != "nt":  # an interrupt in the middle of it would leave half an event loop
         signal.signal(signal.SIGINT, end_at_once)
     with owning_games():
-        has_ended = asyncio.run(serve(config, settings, load, log, _end_within))
+        has_ended = asyncio.run(serve(config, settings, load, log, partial(end_within, status=0)))
     if not has_ended:
         os._exit(0)  # a compiler or a loader cannot be stopped
     return 0
@@ -250,21 +249,6 @@ def _end_of(host: EngineHost, operations: Operations, end_within: Callable[[floa
             loop.add_signal_handler(number, end)
     host.when_failed(failed)
     return over
-
-
-def _end_within(seconds: float) -> None:
-    """Let the process end after so many seconds unless it has ended before: its threads cannot be ended.
-
-    What clients have been told is on the disk by then.
-    """
-
-    def end() -> None:
-        remove_unfinished()
-        os._exit(0)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
 
 
 def new_application(
