@@ -38,7 +38,7 @@ room beside or above.  The package's `__init__` stands above all: it hands out t
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 PLUG_INS = {
-    "nn/plug_ins.py": ("nn", "training"),
+    "nn/plug_ins.py": ("training",),
     "search/players.py": ("training",),
     "go/game.py": ("sgf",),
 }

@@ -17,7 +17,7 @@ encoders            the protocol of encoders and KataGo's: the arrays they fill,
 encoding            games as such arrays, for the public interface
 katago_inputs       KataGo's inputs (kernels): planes, global values, the ladders that they show
 symmetry            the eight orientations of a board
-plug_ins            of other parts of the package: encoders, rollout weights, imported, half-precision, 8-bit networks
+plug_ins            of other parts of the package: encoders, rollout weights, 8-bit networks
 
 Getting and importing networks:
 

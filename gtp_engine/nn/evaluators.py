@@ -20,7 +20,6 @@ from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.network_files import is_katago_file
-from gtp_engine.nn.plug_ins import imported_copy
 
 USUAL_BOARD: Final = (19, 19)
 """Default width and height."""
@@ -100,7 +99,9 @@ def with_imported_model(network: NetworkConfig, log: Log = write_log) -> Network
     """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
     if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
         return network
-    return replace(network, model=str(imported_copy(file, log)))
+    from gtp_engine.nn.onnx_export.convert import imported_copy  # here: other networks do not need it
+
+    return replace(network, model=str(imported_copy(file, log=log)))
 
 
 def _load(config: Config, log: Log) -> Evaluator:

@@ -37,7 +37,7 @@ all for the side to move.  B, H and W are free dimensions called batch, height a
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,17 +61,6 @@ PROFILE_INPUTS: Final = 192
 """Global values that describe the players whom a network imitates (`nn.encoders`)."""
 
 _PREFIX: Final = "tengen."
-_REQUIRED: Final = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
-_OPTIONAL: Final = (
-    "model_version",
-    "scales",
-    "suicide_area",
-    "ownership",
-    "advantages",
-    "origin",
-    "license",
-    "source_sha256",
-)
 _HOW_TO_GET_ONE: Final = "import a KataGo network with `gtp-engine models import`"
 _SIZES: Final = re.compile(r"(\d{1,2})([-x])(\d{1,2})")
 
@@ -151,26 +140,14 @@ class NetworkInfo:
 
     def properties(self) -> dict[str, str]:
         """Return the metadata as the properties of a file."""
-        values = {
-            "format": FORMAT,
-            "kind": self.kind,
-            "encoder": self.encoder,
-            "planes": str(self.planes),
-            "globals": str(self.globals_),
-            "sizes": str(self.sizes),
-            "name": self.name,
-            "precision": self.precision,
-            "pass": self.passes,
-            "model_version": str(self.model_version),
-            "scales": json.dumps(asdict(self.scales)),
-            "suicide_area": str(int(self.suicide_area)),
-            "ownership": str(int(self.ownership)),
-            "advantages": str(int(self.advantages)),
-            "origin": self.origin,
-            "license": self.license,
-            "source_sha256": self.source_sha256,
-        }
+        values = {"format": FORMAT} | {_KEYS[name]: _text_of(value) for name, value in vars(self).items()}
         return {_PREFIX + key: value for key, value in values.items()}
+
+
+_KEYS: Final = {field.name: field.name for field in fields(NetworkInfo)} | {"globals_": "globals", "passes": "pass"}
+"""The properties without their prefix, by the names of the fields."""
+
+_REQUIRED: Final = tuple(_KEYS[field.name] for field in fields(NetworkInfo) if field.default is MISSING)
 
 
 def info_of(properties: Mapping[str, str]) -> NetworkInfo:
@@ -216,6 +193,13 @@ def read_info(path: Path) -> NetworkInfo:
         return info_of(properties)
     except ModelError as error:
         raise ModelError(f"{shown(path.name)}: {error}") from error
+
+
+def _text_of(value: object) -> str:
+    """Return the text of a property for the value of a field."""
+    if isinstance(value, Scales):
+        return json.dumps(asdict(value))
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 def _wrong(key: str, text: str, expected: str) -> ModelError:
@@ -277,10 +261,11 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     kind, planes, globals_, passes = _SHAPES.get(encoder, _SHAPES[KATAGO_ENCODER])
     values: dict[str, object] = {"format": FORMAT, "kind": kind, "encoder": encoder, "planes": planes}
     values |= {"globals": globals_, "sizes": sizes, "name": name, "precision": "float32", "pass": passes}
-    values |= {{"passes": "pass", "globals_": "globals"}.get(key, key): value for key, value in more.items()}
-    if unknown := set(values) - {*_REQUIRED, "format", *_OPTIONAL}:
-        raise ModelError(problem(f"metadata {', '.join(sorted(unknown))}", expected=f"{', '.join(_OPTIONAL)}"))
-    texts = {_PREFIX + key: str(int(value) if isinstance(value, bool) else value) for key, value in values.items()}
+    values |= {_KEYS.get(key, key): value for key, value in more.items()}
+    if unknown := values.keys() - {"format", *_KEYS.values()}:
+        optional = [key for key in _KEYS.values() if key not in _REQUIRED]
+        raise ModelError(problem(f"metadata {', '.join(sorted(unknown))}", expected=", ".join(optional)))
+    texts = {_PREFIX + key: _text_of(value) for key, value in values.items()}
     info, file = info_of(texts), Path(path)
     others = {key: text for key, text in read_properties(file).items() if not key.startswith(_PREFIX)}
     model = _onnx().ModelProto()

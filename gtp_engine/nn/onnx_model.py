@@ -31,7 +31,6 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
 from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed
-from gtp_engine.nn.plug_ins import in_half_precision
 from gtp_engine.nn.providers import (
     ANY_SIZE,
     IN_PARTS,
@@ -309,6 +308,8 @@ class OnnxModel:
     def _network(self) -> str | bytes:
         """The file, or its network in half precision; OpenVINO takes the file for that too."""
         if self.runtime.precision == "float16" and not self.runtime.provider.openvino_device:
+            from gtp_engine.nn.half_precision import in_half_precision  # here: only graphics cards need onnx
+
             return in_half_precision(self.path)
         return os.fspath(self.path)
 

@@ -22,25 +22,11 @@ _READ_ROLLOUT_WEIGHTS: Final = "gtp_engine.training.alphago.linear_policy:read_l
 
 FASTER_COPY: Final = "gtp_engine.training.quantization.faster_copy"
 """The module that makes 8-bit copies."""
-_IMPORTED_COPY: Final = "gtp_engine.nn.onnx_export.convert:imported_copy"
-_HALF_PRECISION: Final = "gtp_engine.nn.half_precision:in_half_precision"
-
-
-def in_half_precision(path: Path) -> bytes:
-    """Return the network of an ONNX file in float16, as an ONNX file with the same inputs and outputs."""
-    content: bytes = _attribute(_HALF_PRECISION)(path)
-    return content
 
 
 def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Callable[[str], None]) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it."""
     _attribute(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
-
-
-def imported_copy(file: Path, log: Callable[[str], None]) -> Path:
-    """Return the ONNX file of a network file of KataGo's, which is made now if it was not before; raises ModelError."""
-    copy: Path = _attribute(_IMPORTED_COPY)(file, log=log)
-    return copy
 
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:
