@@ -15,7 +15,7 @@ from busy_machine import require_once
 from gtp_engine import Config, ConfigError, ModelError, format_vertex
 from gtp_engine.go.constants import BLACK
 from gtp_engine.protocols.analysis import server, worker
-from gtp_engine.protocols.analysis.schedule import SLICE, Schedule
+from gtp_engine.protocols.analysis.schedule import SLICE, SharedSchedule
 from gtp_engine.protocols.analysis.server import MOST_UNREAD, Output
 
 ENDLESS = 10_000_000
@@ -222,7 +222,7 @@ class TestActions:
     def test_the_configuration_may_change_while_a_client_is_connected(self, name: str) -> None:
         """Which network a client got depended on what others had asked for, once another was chosen on a page."""
         sent: list[dict[str, Any]] = []
-        config, schedule = Config(), Schedule(1, sent.append)
+        config, schedule = Config(), SharedSchedule().open(1, sent.append)
         handle = server.AnalysisServer(lambda: config, schedule, FakeBackend, print).handle_bytes  # type: ignore[arg-type]
         config = config.with_values({"network.model": name})
         handle(json.dumps(query()).encode())

@@ -21,7 +21,7 @@ def unused(response: dict[str, Any]) -> None:
 
 def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
     """Return a schedule with a query for each name."""
-    schedule = Schedule(parallel, unused)
+    schedule = SharedSchedule().open(parallel, unused)
     for name in names:
         schedule.add(asked(name, priority=priorities.get(name, 0)))
     return schedule
@@ -29,7 +29,7 @@ def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
 
 def next_job(schedule: Schedule, seconds: float = 0.0) -> Job:
     """Return the next job after it has been searched for this long."""
-    job = schedule.next()
+    job = schedule.take()
     assert isinstance(job, Job)
     job.searched += seconds
     return job
@@ -100,7 +100,7 @@ def test_errands_go_before_everything() -> None:
     job = next_job(schedule)
     schedule.call(print)
     assert schedule.has_rivals(job)
-    assert schedule.next() is print
+    assert schedule.take() is print
     assert next_job(schedule) is job
 
 
@@ -115,13 +115,6 @@ def test_terminated_jobs() -> None:
     assert next_job(schedule) is begun
 
 
-def test_a_closed_schedule_is_emptied_first() -> None:
-    schedule = schedule_of("a")
-    schedule.close()
-    schedule.finished(next_job(schedule))
-    assert schedule.next() is None
-
-
 def test_nothing_is_done_for_a_controller_that_has_gone() -> None:
     schedule = schedule_of("a", "b")
     begun = next_job(schedule)
@@ -130,18 +123,19 @@ def test_nothing_is_done_for_a_controller_that_has_gone() -> None:
     schedule.call(lambda: None)
     schedule.add(asked("c"))
     assert begun.is_terminated
-    assert schedule.next() is begun, "so that its tree is freed"
+    assert not schedule.is_over
+    assert schedule.take() is begun, "so that its tree is freed"
     schedule.finished(begun)
-    assert schedule.next() is None
+    assert schedule.is_over
 
 
 @pytest.mark.parametrize("wake", ["add", "call", "close"])
 def test_waiting_for_something_to_do(wake: str) -> None:
-    schedule = Schedule(1, unused)
+    shared, (schedule,) = shared_by("")
     found: list[object] = []
-    waiter = threading.Thread(target=lambda: found.append(schedule.next()))
+    waiter = threading.Thread(target=lambda: found.append(shared.next()))
     waiter.start()
-    {"add": lambda: schedule.add(asked("a")), "call": lambda: schedule.call(print), "close": schedule.close}[wake]()
+    {"add": lambda: schedule.add(asked("a")), "call": lambda: schedule.call(print), "close": shared.close}[wake]()
     waiter.join(10)
     assert len(found) == 1
     assert isinstance(found[0], {"add": Job, "call": type(print), "close": type(None)}[wake])
@@ -165,7 +159,7 @@ def test_clients_take_turns_however_much_they_ask_for() -> None:
         job = shared.next()
         assert isinstance(job, Job)
         found.append(job.query.id)
-        shared.finished(job)
+        job.owner.finished(job)
     assert "".join(found) == "axbc"
 
 
@@ -185,13 +179,14 @@ def test_clients_terminate_their_own_jobs_only() -> None:
     assert [isinstance(job, Job) and job.is_terminated for job in jobs] == [True, False]
 
 
-def test_a_shared_schedule_ends_when_every_client_is_done() -> None:
+def test_a_closed_schedule_is_emptied_first() -> None:
     shared, (one, other) = shared_by("a", "")
     shared.close()
-    one.close()
+    one.call(list)
+    assert shared.next() is list
     job = shared.next()
     assert isinstance(job, Job)
-    shared.finished(job)
+    one.finished(job)
     other.call(print)
     assert shared.next() is print
     assert shared.next() is None

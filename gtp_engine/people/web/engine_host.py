@@ -99,7 +99,7 @@ class EngineHost:
             self._chosen, self.config = self._load(config), config
 
     def open_schedule(self, send: Send) -> Schedule:
-        """Return the schedule of a new client, who receives responses by `send` and closes it at the end."""
+        """Return the schedule of a new client, who receives responses by `send` and abandons it at the end."""
         return self._schedule.open(self.config.analysis.parallel, send)
 
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
@@ -131,7 +131,7 @@ class EngineHost:
     def close(self) -> bool:
         """End the analyses and free the networks; return False if that takes too long, or if they are being loaded.
 
-        Clients have closed their schedules before.  Nothing has to be freed before `start`.
+        Clients have abandoned their schedules before.  Nothing has to be freed before `start`.
         """
         self.stop_loading()
         self._schedule.close()

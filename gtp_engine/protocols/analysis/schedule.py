@@ -12,8 +12,8 @@ Errands, brief tasks for the searching thread, precede everything.
 So a list of short queries is answered in order and without delay, and an endless one (front ends ponder with a query
 for ten million visits) neither blocks the others nor starves.  KataGo achieves this with threads.
 
-A `Schedule` belongs to one client.  Where several clients share the searching thread, a `SharedSchedule` gives each of
-them a slice in turn, whatever their priorities and however much they ask for.
+A `Schedule` belongs to one client.  The clients share the searching thread: a `SharedSchedule` gives each of them a
+slice in turn, whatever their priorities and however much they ask for.
 """
 
 import itertools
@@ -40,16 +40,19 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class Job:
-    """One position to analyse, turn `turn` of `query`, and its progress; `send` receives the responses.
+    """One position to analyse, turn `turn` of `query`, and its progress.
+
+    `owner` is the schedule of the client who asked for it; `send` receives the responses.
 
     `cancel` ends its searches; `searched` are the seconds of search it has had, `started` is the time (of
     `time.monotonic`) of its first slice.
     """
 
-    def __init__(self, query: Query, turn: Turn, arrival: int, send: Send) -> None:
+    def __init__(self, query: Query, turn: Turn, arrival: int, owner: "Schedule") -> None:
         self.query: Final = query
         self.turn: Final = turn
-        self.send: Final = send
+        self.owner: Final = owner
+        self.send: Final = owner.send
         self.order: Final = (-turn.priority, arrival)
         self.cancel: Final = CancelToken()
         self.searched = 0.0
@@ -70,19 +73,18 @@ class Schedule:
     """The jobs of a client that are waiting or begun; all methods may be called from any thread.
 
     `parallel` is the number of jobs begun at once: each of them holds a search tree.  `send` receives the responses to
-    the client.  `changed` is the condition of a SharedSchedule that holds this one.
+    the client.  `changed` is the condition of the SharedSchedule that holds this one.
     """
 
-    def __init__(self, parallel: int, send: Send, changed: threading.Condition | None = None) -> None:
+    def __init__(self, parallel: int, send: Send, changed: threading.Condition) -> None:
         self._parallel: Final = parallel
         self.send: Final = send
-        self._changed: Final = changed or threading.Condition()
+        self._changed: Final = changed
         self._waiting: list[Job] = []  # sorted by order
         self._begun: Final[list[Job]] = []  # the next long one first
         self._errands: Final[deque[Errand]] = deque()
         self._arrivals: Final = itertools.count()
         self._last: Job | None = None
-        self._is_closed = False
         self._is_abandoned = False
 
     def add(self, query: Query) -> None:
@@ -90,7 +92,7 @@ class Schedule:
         with self._changed:
             if self._is_abandoned:
                 return
-            self._waiting += [Job(query, turn, next(self._arrivals), self.send) for turn in query.turns]
+            self._waiting += [Job(query, turn, next(self._arrivals), self) for turn in query.turns]
             self._waiting.sort(key=lambda job: job.order)
             self._changed.notify()
 
@@ -111,15 +113,6 @@ class Schedule:
             self._changed.notify()
             return removed
 
-    def next(self) -> Job | Errand | None:
-        """Return the next job or errand, waiting for one; None once the schedule is closed and empty."""
-        with self._changed:
-            while not self.has_work:
-                if self._is_closed:
-                    return None
-                self._changed.wait()
-            return self.take()
-
     @property
     def has_work(self) -> bool:
         """Whether a job or an errand is due."""
@@ -127,8 +120,8 @@ class Schedule:
 
     @property
     def is_over(self) -> bool:
-        """Whether the schedule is closed and empty."""
-        return self._is_closed and not self.has_work
+        """Whether the client has gone and nothing is left."""
+        return self._is_abandoned and not self.has_work
 
     def positions(self) -> int:
         """Return the number of jobs that are waiting or begun."""
@@ -160,19 +153,12 @@ class Schedule:
         with self._changed:
             self._begun.remove(job)
 
-    def close(self) -> None:
-        """Note that no more jobs will come; `next` continues until none is left."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
-
     def abandon(self) -> None:
-        """Close the schedule of a controller that has gone: drop errands and jobs, also those that still come."""
+        """Note that the client has gone: drop errands and jobs, also those that still come."""
         with self._changed:
             self._is_abandoned = True
             self._errands.clear()
         self.terminate(lambda job: True)
-        self.close()
 
     def _choose(self) -> Job:
         """Return the job to search next, of at least one; terminated ones come first, to free their trees."""
@@ -198,11 +184,10 @@ class SharedSchedule:
     def __init__(self) -> None:
         self._changed: Final = threading.Condition()
         self._schedules: list[Schedule] = []  # the next one first
-        self._owners: Final[dict[Job, Schedule]] = {}
         self._is_closed = False
 
     def open(self, parallel: int, send: Send) -> Schedule:
-        """Return a new schedule for a client, who closes it at the end."""
+        """Return a new schedule for a client, who abandons it at the end."""
         schedule = Schedule(parallel, send, self._changed)
         with self._changed:
             self._schedules.append(schedule)
@@ -215,7 +200,9 @@ class SharedSchedule:
                 self._schedules = [schedule for schedule in self._schedules if not schedule.is_over]
                 for schedule in self._schedules:
                     if schedule.has_work:
-                        return self._take(schedule)
+                        self._schedules.remove(schedule)
+                        self._schedules.append(schedule)
+                        return schedule.take()
                 if self._is_closed:
                     return None
                 self._changed.wait()
@@ -228,27 +215,14 @@ class SharedSchedule:
     def has_rivals(self, job: Job) -> bool:
         """Return whether another client waits, or another job or errand of this one is due before this job."""
         with self._changed:
-            owner = self._owners[job]
-            return any(each.has_work for each in self._schedules if each is not owner) or owner.has_rivals(job)
-
-    def finished(self, job: Job) -> None:
-        """Take a job off the schedule."""
-        with self._changed:
-            self._owners.pop(job).finished(job)
+            others = (schedule for schedule in self._schedules if schedule is not job.owner)
+            return any(schedule.has_work for schedule in others) or job.owner.has_rivals(job)
 
     def close(self) -> None:
         """Note that no more clients will come; `next` continues until no job is left."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-
-    def _take(self, schedule: Schedule) -> Job | Errand:
-        self._schedules.remove(schedule)
-        self._schedules.append(schedule)
-        task = schedule.take()
-        if isinstance(task, Job):
-            self._owners[task] = schedule
-        return task
 
 
 def _order(job: Job) -> tuple[int, int]:

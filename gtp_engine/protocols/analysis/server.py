@@ -28,7 +28,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.protocols.analysis.query import Fields, Query, QueryError, parse_query
 from gtp_engine.protocols.analysis.results import no_results
-from gtp_engine.protocols.analysis.schedule import Job, Schedule
+from gtp_engine.protocols.analysis.schedule import Job, Schedule, SharedSchedule
 from gtp_engine.protocols.analysis.worker import Searchers, Worker
 from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
 
@@ -235,14 +235,15 @@ class AnalysisSession:
         Raises the error that made loading fail.
         """
         output = Output(stdout, self._over.set)
-        schedule = Schedule(self._config.analysis.parallel, output.send)
+        shared = SharedSchedule()
+        schedule = shared.open(self._config.analysis.parallel, output.send)
         server = AnalysisServer(lambda: self._config, schedule, self._loader, self._log)
-        searcher = threading.Thread(target=self._search, args=(schedule,), name="searcher", daemon=True)
+        searcher = threading.Thread(target=self._search, args=(shared,), name="searcher", daemon=True)
         searcher.start()
-        ended = self._over.set if self._is_hasty else schedule.close
+        ended = self._over.set if self._is_hasty else shared.close
         with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=self._over.set):
             self._over.wait()
-            schedule.close()
+            shared.close()
             schedule.terminate(lambda job: True)
             searcher.join(END_WAIT)
             output.close(END_WAIT if self._is_hasty else None)
@@ -251,7 +252,7 @@ class AnalysisSession:
         self.has_ended = not searcher.is_alive()
         return output.writer.trouble
 
-    def _search(self, schedule: Schedule) -> None:
+    def _search(self, schedule: SharedSchedule) -> None:
         """Do the jobs of the schedule, once the backend is loaded."""
         try:
             backend = self._loader()

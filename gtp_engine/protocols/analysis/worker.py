@@ -16,7 +16,7 @@ from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
-from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, Schedule, SharedSchedule
+from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, SharedSchedule
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest
 from gtp_engine.search.report import SearchReport
 
@@ -79,7 +79,7 @@ class _Search:
 class Worker:
     """Does the jobs and errands of a schedule in the thread that calls `run`."""
 
-    def __init__(self, schedule: Schedule | SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
+    def __init__(self, schedule: SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
         self._schedule: Final = schedule
         self._searchers: Final = searchers
         self._log: Final = log
@@ -101,7 +101,7 @@ class Worker:
         """Search for a slice and send the response or report that is due."""
         if job.is_terminated and job not in self._searches:
             job.send(no_results(job.query, job.turn.number))
-            self._schedule.finished(job)
+            job.owner.finished(job)
             return
         search = self._searches.get(job) or self._begin(job)
         report = search.report
@@ -198,5 +198,5 @@ class Worker:
             self._forget(task)
 
     def _forget(self, job: Job) -> None:
-        self._schedule.finished(job)
+        job.owner.finished(job)
         self._searches.pop(job, None)
