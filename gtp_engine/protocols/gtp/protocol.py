@@ -128,10 +128,13 @@ SendPiece = Callable[[str], None]
 
 
 class Reply:
-    """The reply to the command with this id; `interrupted` is its last line if the next command interrupts it."""
+    """The reply to the command with this id.
+
+    `interrupted` is its last line if the next command interrupts it; None if it is over when the command is.
+    """
 
     def __init__(self, send: SendPiece, id: int | None = None) -> None:
-        self.interrupted = ""
+        self.interrupted: str | None = None
         self._send: Final = send
         self._id: Final = id
         self._lock: Final = threading.Lock()
@@ -181,7 +184,7 @@ class Reply:
 
     def interrupt(self) -> None:
         """End the reply because the controller has sent another line."""
-        self.end(self.interrupted)
+        self.end(self.interrupted or "")
 
     def wait_for_line(self, timeout: float) -> None:
         """Wait until a line of a stream, or everything, has been sent."""

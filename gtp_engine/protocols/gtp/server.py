@@ -1,10 +1,10 @@
 """The table of GTP commands, and what runs them: one line in, one reply out.
 
-A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; one that returns
-None has passed `server.reply` to a background job, which finishes the reply:
+A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; None is an empty
+text, unless the handler has set `server.reply.interrupted`: then a background job finishes the reply.
 
     @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
-    def play(server: GtpServer, args: Args) -> str: ...
+    def play(server: GtpServer, args: Args) -> None: ...
 
 The usage is for readers and for `CommandSpec.check_count`: plain words are required, words in brackets are optional,
 `...` stands for any number.  `list_commands`, `known_command`, the tables in the documentation and the checks on the
@@ -265,8 +265,8 @@ class GtpServer:
         self.reply, self.after_reply = reply, None
         try:
             text = self._run(command)
-            if text is not None:
-                reply.end(text)
+            if text is not None or reply.interrupted is None:
+                reply.end(text or "")
             if self.after_reply is not None:
                 self.after_reply()
         except TengenError as error:

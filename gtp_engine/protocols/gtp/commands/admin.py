@@ -48,10 +48,9 @@ def known_command(server: GtpServer, args: Args) -> str:
 
 
 @command("quit", "", "End the session.", needs_engine=False)
-def quit_session(server: GtpServer, args: Args) -> str:
+def quit_session(server: GtpServer, args: Args) -> None:
     """Reply, then end the session."""
     server.finished = True
-    return ""
 
 
 @command("cputime", "", "Processor time used so far, in seconds.", needs_engine=False)
@@ -74,17 +73,15 @@ def gomill_describe_engine(server: GtpServer, args: Args) -> str:
 
 
 @command("clear_cache", "", "Clear the search tree and all cached results.")
-def clear_cache(server: GtpServer, args: Args) -> str:
+def clear_cache(server: GtpServer, args: Args) -> None:
     """Clear all that the next search would reuse."""
     server.engine.clear_cache()
-    return ""
 
 
 @command("tengen-ready", "", "Wait until the engine is compiled, which takes up to a minute at a first start.")
-def ready(server: GtpServer, args: Args) -> str:
+def ready(server: GtpServer, args: Args) -> None:
     """Return once moves are chosen by searches of full size; matches send this before their first game."""
     server.engine.kernels.wait(server.cancel)
-    return ""
 
 
 @command("get_random_seed", "", "Seed of the random numbers.")
@@ -94,17 +91,15 @@ def get_random_seed(server: GtpServer, args: Args) -> str:
 
 
 @command("set_random_seed", "SEED", "Set the seed of the random numbers.", syntax="invalid seed", exact=True)
-def set_random_seed(server: GtpServer, args: Args) -> str:
+def set_random_seed(server: GtpServer, args: Args) -> None:
     """Set the seed, an integer of at most 18 digits."""
     seed = parse_integer(args[0], failure="invalid seed")
     server.engine.set_seed(seed)
-    return ""
 
 
 @command("kgs-game_over", "", "Sent by kgsGtp when a game has ended or was adjourned.", needs_engine=False)
-def kgs_game_over(server: GtpServer, args: Args) -> str:
+def kgs_game_over(server: GtpServer, args: Args) -> None:
     """Do nothing: the game may be resumed."""
-    return ""
 
 
 @command("kgs-chat", "KIND NAME [MESSAGE...]", "Answer a chat message on KGS.", needs_engine=False, option="kgs_chat")

@@ -237,9 +237,8 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
-def stop(server: GtpServer, args: Args) -> str:
+def stop(server: GtpServer, args: Args) -> None:
     """Return nothing: the arrival of this line has already ended the analysis."""
-    return ""
 
 
 def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
@@ -248,6 +247,7 @@ def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     writer = _writer(server, options, is_kata=is_kata)
     request = _request(server, options, writer)
+    reply.interrupted = ""
     reply.open()
     engine.start_analysis(options.color, request)
 

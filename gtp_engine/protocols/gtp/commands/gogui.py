@@ -79,6 +79,5 @@ def _shown(value: Value) -> str:
 
 
 @command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.", needs_engine=False)
-def gogui_interrupt(server: GtpServer, args: Args) -> str:
+def gogui_interrupt(server: GtpServer, args: Args) -> None:
     """Return nothing: GoGui only checks that the command exists."""
-    return ""

@@ -32,7 +32,7 @@ STATUSES: Final = ("alive", "seki", "dead")
     syntax="invalid color or coordinate",
     exact=True,
 )
-def play(server: GtpServer, args: Args) -> str:
+def play(server: GtpServer, args: Args) -> None:
     """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
     color = parse_color(args[0])
     point = read_vertex(server.engine.game, args[1])
@@ -41,14 +41,12 @@ def play(server: GtpServer, args: Args) -> str:
     if choice is not None and choice.report.to_play == color:
         ponder_when_sent(server, choice)
         server.last_choice = None
-    return ""
 
 
 @command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
-def gogui_play_sequence(server: GtpServer, args: Args) -> str:
+def gogui_play_sequence(server: GtpServer, args: Args) -> None:
     """Play moves; when one of them is illegal nothing is played."""
     server.engine.play_sequence(read_moves(server.engine.game, args.words))
-    return ""
 
 
 @command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
@@ -81,7 +79,7 @@ def kgs_genmove_cleanup(server: GtpServer, args: Args) -> str:
 
 
 @command("undo", "", "Take back one move.")
-def undo(server: GtpServer, args: Args) -> str:
+def undo(server: GtpServer, args: Args) -> None:
     """Take back the last move of either color; handicap and set-up stones are not moves.
 
     GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
@@ -89,17 +87,15 @@ def undo(server: GtpServer, args: Args) -> str:
     if len(args) and args[0].isdecimal() and args[0].lstrip("0") not in ("", "1"):
         raise GtpError(f"syntax error: undo takes back one move; send gg-undo {shown(args[0])} for several")
     server.engine.undo()
-    return ""
 
 
 @command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
-def gg_undo(server: GtpServer, args: Args) -> str:
+def gg_undo(server: GtpServer, args: Args) -> None:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
         raise GtpError(problem(f"cannot undo {counted(number, 'move')}", expected="0 or more"))
     server.engine.undo(number)
-    return ""
 
 
 @command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)

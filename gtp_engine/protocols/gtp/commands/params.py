@@ -100,17 +100,15 @@ def kata_get_params(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
-def kata_set_param(server: GtpServer, args: Args) -> str:
+def kata_set_param(server: GtpServer, args: Args) -> None:
     """Change one setting."""
     _configure(server, {args[0]: args[1] if len(args) > 1 else None})
-    return ""
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
-def kata_set_params(server: GtpServer, args: Args) -> str:
+def kata_set_params(server: GtpServer, args: Args) -> None:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
     _configure(server, _read_settings(args.text))
-    return ""
 
 
 def _configure(server: GtpServer, settings: Mapping[str, str | None]) -> None:

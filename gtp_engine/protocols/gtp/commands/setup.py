@@ -36,7 +36,7 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
     exact=True,
 )
 @command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
-def boardsize(server: GtpServer, args: Args) -> str:
+def boardsize(server: GtpServer, args: Args) -> None:
     """Start a game on an empty board; with two numbers, on a rectangle."""
     words = args[0].split(":", 1) if len(args) == 1 else args.words
     width, height = (parse_integer(word, failure=_NOT_AN_INTEGER) for word in (words[0], words[-1]))
@@ -44,7 +44,6 @@ def boardsize(server: GtpServer, args: Args) -> str:
         server.engine.set_board_size(width, height)
     except InvalidSizeError as error:
         raise GtpError(f"unacceptable size: {error}") from error
-    return ""
 
 
 @command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
@@ -55,18 +54,16 @@ def query_boardsize(server: GtpServer, args: Args) -> str:
 
 
 @command("clear_board", "", "Start a new game: no stones, no history, clocks reset.")
-def clear_board(server: GtpServer, args: Args) -> str:
+def clear_board(server: GtpServer, args: Args) -> None:
     """Empty the board; size, komi, rules and time settings stay."""
     server.engine.clear_board()
-    return ""
 
 
 @command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
-def komi(server: GtpServer, args: Args) -> str:
+def komi(server: GtpServer, args: Args) -> None:
     """Set the points White receives."""
     points = parse_number(args[0], failure="komi not a float")
     server.engine.set_komi(points)
-    return ""
 
 
 @command("get_komi", "", "The komi.")
@@ -102,14 +99,13 @@ def place_free_handicap(server: GtpServer, args: Args) -> str:
 
 
 @command("set_free_handicap", "VERTEX...", "Place handicap stones on these points.", syntax="bad vertex list")
-def set_free_handicap(server: GtpServer, args: Args) -> str:
+def set_free_handicap(server: GtpServer, args: Args) -> None:
     """Place at least two black stones on an empty board; they are not moves, so undo does not remove them."""
     game = server.engine.game
     points = [read_point(game, word) for word in args.words]
     if len(set(points)) < len(points):
         raise GtpError("repeated vertex: every point can hold one stone only")
     server.engine.free_handicap(points)
-    return ""
 
 
 @command("get_handicap", "", "Number of handicap stones.")
@@ -119,21 +115,19 @@ def get_handicap(server: GtpServer, args: Args) -> str:
 
 
 @command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
-def set_position(server: GtpServer, args: Args) -> str:
+def set_position(server: GtpServer, args: Args) -> None:
     """Set up stones on the empty board; without arguments the same as clear_board."""
     server.engine.set_up(read_setup(server.engine.game, args.words))
-    return ""
 
 
 @command("gogui-setup", "[COLOR VERTEX]...", "Set up stones on the empty board, for GoGui.")
-def gogui_setup(server: GtpServer, args: Args) -> str:
+def gogui_setup(server: GtpServer, args: Args) -> None:
     """Place set-up stones; fails if the board is not empty, as GoGui's manual requires."""
     game = server.engine.game
     stones = read_setup(game, args.words)
     if game.moves or game.setup_stones or game.handicap:
         raise BoardNotEmptyError("board not empty: send clear_board before gogui-setup")
     server.engine.set_up(stones)
-    return ""
 
 
 @command(
@@ -143,13 +137,12 @@ def gogui_setup(server: GtpServer, args: Args) -> str:
     syntax="invalid color",
     exact=True,
 )
-def gogui_setup_player(server: GtpServer, args: Args) -> str:
+def gogui_setup_player(server: GtpServer, args: Args) -> None:
     """Set the side to play."""
     color = parse_color(args[0])
     if server.engine.game.moves:
         raise GtpError(f"moves have been played: {shown(args[0])} can only be set before the first one")
     server.engine.set_up(server.engine.game.setup_stones, color)
-    return ""
 
 
 @command("kata-get-rules", "", "The rules as JSON on one line.")
@@ -159,26 +152,23 @@ def kata_get_rules(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
-def kata_set_rules(server: GtpServer, args: Args) -> str:
+def kata_set_rules(server: GtpServer, args: Args) -> None:
     """Set all rules; the position stays."""
     rules = Rules.parse(args.text)
     server.engine.set_rules(rules)
-    return ""
 
 
 @command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
-def kata_set_rule(server: GtpServer, args: Args) -> str:
+def kata_set_rule(server: GtpServer, args: Args) -> None:
     """Set one rule; the others stay."""
     server.engine.set_rules(server.engine.game.rules.with_value(args[0], args[1]))
-    return ""
 
 
 @command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
-def kgs_rules(server: GtpServer, args: Args) -> str:
+def kgs_rules(server: GtpServer, args: Args) -> None:
     """Set all rules; further words are ignored, because KGS may add some."""
     rules = Rules.parse_kgs(args[0])
     server.engine.set_rules(rules)
-    return ""
 
 
 @command(
@@ -187,18 +177,17 @@ def kgs_rules(server: GtpServer, args: Args) -> str:
     "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
     syntax=_NOT_INTEGERS,
 )
-def time_settings(server: GtpServer, args: Args) -> str:
+def time_settings(server: GtpServer, args: Args) -> None:
     """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
     try:
         settings = TimeSettings.parse_gtp(args.words)
     except TimeSettingsError as error:
         raise GtpError(f"{_NOT_INTEGERS}: {error}") from error
     server.engine.set_time_settings(settings)
-    return ""
 
 
 @command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT)
-def time_left(server: GtpServer, args: Args) -> str:
+def time_left(server: GtpServer, args: Args) -> None:
     """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
 
     Negative seconds are passed on to the clock; servers send them for a clock that has just run out.
@@ -207,15 +196,13 @@ def time_left(server: GtpServer, args: Args) -> str:
     seconds = parse_number(args[1], failure=_BAD_TIME_LEFT)
     stones = parse_number(args[2], failure=_BAD_TIME_LEFT) if len(args) > 2 else 0
     server.engine.set_time_left(color, seconds, int(min(max(stones, 0), MAX_COUNT)))
-    return ""
 
 
 @command("kgs-time_settings", "KIND [SECONDS...]", "Set the time as on KGS: none, absolute, byoyomi or canadian.")
-def kgs_time_settings(server: GtpServer, args: Args) -> str:
+def kgs_time_settings(server: GtpServer, args: Args) -> None:
     """Set the time by the name of the system and its numbers; further words are ignored."""
     settings = TimeSettings.parse(args.words, KGS_KINDS)
     server.engine.set_time_settings(settings)
-    return ""
 
 
 @command(
@@ -223,11 +210,10 @@ def kgs_time_settings(server: GtpServer, args: Args) -> str:
     "KIND [SECONDS...]",
     "Set the time as in KataGo: as kgs-time_settings does, and fischer or fischer-capped.",
 )
-def kata_time_settings(server: GtpServer, args: Args) -> str:
+def kata_time_settings(server: GtpServer, args: Args) -> None:
     """Set the time by the name of the system and its numbers; further words are ignored."""
     settings = TimeSettings.parse(args.words, KATA_KINDS)
     server.engine.set_time_settings(settings)
-    return ""
 
 
 @command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.", needs_engine=False)

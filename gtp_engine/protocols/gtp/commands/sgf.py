@@ -17,7 +17,7 @@ from gtp_engine.sgf import read_sgf_file
     syntax="missing filename",
     option="files",
 )
-def loadsgf(server: GtpServer, args: Args) -> str:
+def loadsgf(server: GtpServer, args: Args) -> None:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
     name, move_number = _read_arguments(args)
     engine = server.engine
@@ -25,7 +25,6 @@ def loadsgf(server: GtpServer, args: Args) -> str:
         engine.load_sgf(read_sgf_file(str(expanded(name)) if name else name), move_number)
     except SgfError as error:
         raise GtpError(f"cannot load file: {error}") from error
-    return ""
 
 
 @command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.")
