@@ -27,7 +27,6 @@ from gtp_engine.arena.match.statistics import (
     check_plot,
     count_pairs,
     draw_curve,
-    format_standings,
     format_table,
     log_likelihood_ratio,
     run_sprt,
@@ -291,16 +290,6 @@ def test_players_that_no_game_connects() -> None:
     points[0, 1] = points[2, 3] = 5.0
     with pytest.raises(RatingError, match="not connected by games"):
         rate_players(points)
-
-
-def test_standings_begin_with_the_best_and_show_who_beat_whom() -> None:
-    points = np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 2.5], [0.0, 1.5, 0.0]])
-    lines = format_standings(["we|ak", "strong", "new"], points, np.array([0.1, 0.2, np.nan])).splitlines()
-    assert lines[0] == "| # | player | Elo | games | points | 1 | 2 | 3 | s per move |"
-    assert lines[2].startswith("| 1 | strong | +") and lines[2].endswith("| 8 | 69% | – | 62% | 75% | 0.20 |")
-    assert lines[3].startswith("| 2 | new | ") and lines[3].endswith("| 4 | 38% | 38% | – | – | – |")
-    assert lines[4].startswith("| 3 | we\\|ak | -"), "a name does not end its cell"
-    assert len(lines) == 5
 
 
 GAMES = won_by("first", "draw", "none", "second", "first", "first")

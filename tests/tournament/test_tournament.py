@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -224,6 +225,22 @@ class TestTables:
         document = json.loads(json.dumps(to_json(description, [whole, first, second], results)))
         assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
         assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
+
+    def test_standings_begin_with_the_best_and_show_who_beat_whom(self) -> None:
+        engines = [{"name": name, "command": "x"} for name in ("we|ak", "strong", "new")]
+        description = parse_description({"games": 4, "engines": engines, "conditions": [CONDITION]})
+        results = {
+            Meeting(0, 1, 0): won_by("first", "second", "second", "second"),
+            Meeting(1, 2, 0): won_by("first", "first", "draw", "second"),
+        }
+        (table,) = tables_of(description, results)
+        text = format_tables(description, [replace(table, seconds=np.array([0.1, 0.2, np.nan]))])
+        lines = text.partition("\n\n")[2].splitlines()
+        assert lines[0] == "| # | player | Elo | games | points | 1 | 2 | 3 | s per move |"
+        assert lines[2].startswith("| 1 | strong | +") and lines[2].endswith("| 8 | 69% | – | 62% | 75% | 0.20 |")
+        assert lines[3].startswith("| 2 | new | ") and lines[3].endswith("| 4 | 38% | 38% | – | – | – |")
+        assert lines[4].startswith("| 3 | we\\|ak | -"), "a name does not end its cell"
+        assert len(lines) == 5
 
     def test_games_that_repeat_earlier_ones_are_counted(self, description: Tournament) -> None:
         same = [record(game, black="first" if game % 2 else "second", digest="a") for game in (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""The results of a match, from the first engine's point of view: summary, table, sequential test, standings, picture.
+"""The results of a match, from the first engine's point of view: summary, table, sequential test, picture.
 
 The summary has wins by colour, winrate and Elo difference with their intervals, times and faults.  A draw counts as
 half a win, and so does a game without result, as in KataGo's gatekeeper; games that were stopped are void and left out.
@@ -30,16 +30,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
-
-from gtp_engine.arena.elo import (
-    RatingArray,
-    elo_difference,
-    expected_score,
-    format_elo,
-    rate_players,
-    wilson_interval,
-)
+from gtp_engine.arena.elo import elo_difference, expected_score, format_elo, wilson_interval
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
 from gtp_engine.base.errors import counted, problem, shown
@@ -407,30 +398,3 @@ def draw_curve(records: Sequence[GameRecord], axes: "Axes") -> None:
     axes.set(xlabel="games", ylabel="winrate of the first engine, %", ylim=(0, 100))
     axes.set_xlim(0.5, max(1, len(points)) + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-
-
-def format_standings(names: Sequence[str], points: RatingArray, seconds: RatingArray) -> str:
-    """Return a Markdown table of players, the best first: rating, games, share of the points, and that by opponent.
-
-    The last column is the mean time of their moves, `seconds` [P], NaN for players without moves.
-    """
-    ratings, games = rate_players(points), points + points.T
-    order = np.argsort(-ratings.elo, kind="stable")
-    titles = ["#", "player", "Elo", "games", "points", *(str(place + 1) for place in range(len(names))), "s per move"]
-    lines = [_row(titles), _row(["---:", "---", *["---:"] * (len(titles) - 2)])]
-    for place, player in enumerate(order, start=1):
-        shares = [_share(points[player, other], games[player, other]) for other in order]
-        rating = f"{ratings.elo[player]:+.0f} ± {ratings.margin[player]:.0f}"
-        whole = _share(points[player].sum(), games[player].sum())
-        time = "–" if np.isnan(seconds[player]) else f"{seconds[player]:.2f}"
-        lines.append(_row([str(place), names[player], rating, f"{games[player].sum():.0f}", whole, *shares, time]))
-    return "\n".join(lines)
-
-
-def _share(points: float, games: float) -> str:
-    return f"{points / games:.0%}" if games else "–"
-
-
-def _row(cells: Sequence[str]) -> str:
-    escaped = (cell.replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(escaped)} |"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gtp_engine.arena.elo import RatingError, rate_players
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import stored
-from gtp_engine.arena.match.statistics import format_standings, repeated_games, repetition_remark
+from gtp_engine.arena.match.statistics import repeated_games, repetition_remark
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament
 from gtp_engine.base.errors import counted
 
@@ -90,10 +90,21 @@ def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         void = f"{counted(table.void, 'void game')} left out" if table.void else ""
-        rows = _NO_RATINGS if table.elo is None else format_standings(names, table.points, table.seconds)
+        rows = _NO_RATINGS if table.elo is None else _crosstable(names, table)
         remark = repetition_remark(table.repeated)
         parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void, remark))))
     return "\n\n".join(parts)
+
+
+def _crosstable(names: Sequence[str], table: Table) -> str:
+    """Return one table as Markdown, with the mean time of the moves in the last column."""
+    titles = ["#", "player", "Elo", "games", "points", *map(str, range(1, len(names) + 1)), "s per move"]
+    rows = [titles, ["---:", "---", *["---:"] * (len(titles) - 2)]]
+    for place, engine in enumerate(table.order, start=1):
+        time = "–" if np.isnan(table.seconds[engine]) else f"{table.seconds[engine]:.2f}"
+        rows.append([str(place), names[engine], *_numbers(table, engine), *_shares(table, engine), time])
+    escaped = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in escaped)
 
 
 def to_json(
@@ -199,23 +210,27 @@ def _section(description: Tournament, table: Table) -> str:
 
 
 def _row(description: Tournament, table: Table, place: int, engine: int) -> str:
-    played = table.games
+    cells = [f"<td>{place}</td><th scope=row>{escape(description.entrants[engine].name)}</th>"]
+    cells += [f"<td>{number}</td>" for number in _numbers(table, engine)]
+    for other, share in zip(table.order, _shares(table, engine), strict=True):
+        points, games = table.points[engine, other], table.games[engine, other]
+        of = f' style="--share:{100 * points / games:.0f}" title="{points:g} of {games:.0f}"' if games else ""
+        cells.append(f"<td{of}>{share}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _numbers(table: Table, engine: int) -> list[str]:
+    """Return rating, games and share of the points of an engine."""
     rating = "–"
     if table.elo is not None and table.margin is not None:
         rating = f"{table.elo[engine]:+.0f} ± {table.margin[engine]:.0f}"
-    cells = [
-        f"<td>{place}</td><th scope=row>{escape(description.entrants[engine].name)}</th><td>{rating}</td>",
-        f"<td>{played[engine].sum():.0f}</td>",
-        f"<td>{_share(table.points[engine].sum(), played[engine].sum())}</td>",
-    ]
-    for other in table.order:
-        points, games = table.points[engine, other], played[engine, other]
-        if not games:
-            cells.append("<td>–</td>")
-            continue
-        of = f"{points:g} of {games:.0f}"
-        cells.append(f'<td style="--share:{100 * points / games:.0f}" title="{of}">{_share(points, games)}</td>')
-    return f"<tr>{''.join(cells)}</tr>"
+    points, games = table.points[engine].sum(), table.games[engine].sum()
+    return [rating, f"{games:.0f}", _share(points, games)]
+
+
+def _shares(table: Table, engine: int) -> list[str]:
+    """Return its share of the points against each opponent, the best first."""
+    return [_share(table.points[engine, other], table.games[engine, other]) for other in table.order]
 
 
 def _share(points: float, games: float) -> str:
