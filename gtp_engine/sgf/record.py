@@ -1,8 +1,9 @@
 """A game record as a plain value, played on a board, and written: `SgfRecord` to `Game`, `Game` to text."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from gtp_engine import __version__
@@ -131,24 +132,38 @@ def _replayed(
     """Return what `record_to_game` returns, and notes about what was left out."""
     if move_number is not None and move_number < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
-    count = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
+    notes: list[str] = []
+    last = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
+    game = next(islice(replay(record, rules, komi, notes), last, None))
+    if last < len(record.moves):
+        game.to_play = record.moves[last].color
+    return game, notes
+
+
+def replay(
+    record: SgfRecord, rules: Rules | None, komi: float | None, notes: list[str] | None = None
+) -> Iterator[Game]:
+    """Play a record as `record_to_game` does; yield the game, always the same one, before every move and at the end.
+
+    `notes` receives notes about what was left out.
+    """
     if record.komi is not None:
         komi = record.komi
     elif record.handicap and komi is None:
         komi = HANDICAP_KOMI
+    notes = [] if notes is None else notes
     game = Game(record.width, record.height, record.rules or rules, komi)
-    notes = _set_up(game, record.setup_stones, record.first_player, moves=0)
+    notes += _set_up(game, record.setup_stones, record.first_player, moves=0)
     setups: dict[int, list[LaterSetup]] = defaultdict(list)
     for setup in record.later_setups:
         setups[setup.move_index].append(setup)
-    for index in range(count + 1):
+    for index in range(len(record.moves) + 1):
         for setup in setups.get(index, ()):
             notes += _change_position(game, setup)
-        if index < count:
+        if index < len(record.moves):
+            yield game
             _play(game, record.moves[index], index + 1)
-    if count < len(record.moves):
-        game.to_play = record.moves[count].color
-    return game, notes
+    yield game
 
 
 def play_record(

@@ -16,9 +16,10 @@ from gtp_engine.base.errors import SgfError, counted
 from gtp_engine.go.coords import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf import SgfRecord, parse_sgf, play_record, record_to_game
+from gtp_engine.sgf import SgfRecord, parse_sgf, play_record
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 from gtp_engine.sgf.reader import record_of
+from gtp_engine.sgf.record import replay
 
 MOST_VARIATIONS: Final = 1000
 """Lines that are read beside the main line; a commented game has dozens, a dictionary of openings tens of thousands."""
@@ -177,13 +178,12 @@ _LONGEST: Final = 1e7
 
 def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:
     """Return the line of a record; raises SgfError if it cannot be replayed."""
-    if record.later_setups:
-        games = [_game_before(record, number, rules, komi) for number in range(len(record.moves) + 1)]
-    else:
-        games = _replayed(record, rules, komi)
     changed = {setup.move_index for setup in record.later_setups if setup.stones or setup.emptied}
-    positions = tuple(GamePosition(number, *game, is_changed=number in changed) for number, game in enumerate(games))
-    return GameLine(record, positions, notes=notes_on_changes(positions))
+    positions = []
+    for number, game in enumerate(replay(record, rules, komi)):
+        to_play = record.moves[number].color if number < len(record.moves) else game.to_play
+        positions.append(GamePosition(number, game.copy(), to_play, is_changed=number in changed))
+    return GameLine(record, tuple(positions), notes=notes_on_changes(positions))
 
 
 def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
@@ -192,23 +192,6 @@ def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
     if not numbers:
         return ()
     return (f"the record changes the position after move {numbers}: what was lost there is not known",)
-
-
-def _game_before(record: SgfRecord, number: int, rules: Rules, komi: float | None) -> tuple[Game, int]:
-    """Return the game after `number` moves and the colour to play."""
-    game = record_to_game(record, move_number=number + 1, rules=rules, komi=komi)
-    return game, game.to_play
-
-
-def _replayed(record: SgfRecord, rules: Rules, komi: float | None) -> list[tuple[Game, int]]:
-    """Return game and colour to play for each position of a record that sets up stones before the first move only."""
-    last = record_to_game(record, rules=rules, komi=komi)  # reports an illegal move with its number
-    game, _ = _game_before(record, 0, rules, komi)
-    games = []
-    for move in record.moves:
-        games.append((game.copy(), move.color))
-        game.play(move, tolerant=True)
-    return [*games, (last, last.to_play)]
 
 
 class _Seen(NamedTuple):
