@@ -171,8 +171,8 @@ def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path)) from error
     try:
         is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        if is_regular and hasattr(os, "pread"):
-            os.pread(file.fileno(), 1, 0)  # /proc has streams that call themselves regular files, such as kmsg
+        if is_regular and hasattr(os, "pread"):  # streams of /proc, such as kmsg, call themselves regular files
+            is_regular = not os.pread(file.fileno(), 1, 1 << 40)  # and have something to read at any place
     except BlockingIOError:
         is_regular = False
     except OSError:
