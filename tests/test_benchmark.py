@@ -198,12 +198,6 @@ def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(lines) == 2 + len(report["evaluations_per_s"])
 
 
-def test_a_network_that_cannot_be_loaded_is_an_error_of_the_command() -> None:
-    result = CliRunner().invoke(cli, ["benchmark", "--model", "no-such-network.onnx"])
-    assert result.exit_code == 2
-    assert "Error: network 'no-such-network.onnx' does not exist: expected an ONNX file or a folder" in result.stderr
-
-
 def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
@@ -217,13 +211,6 @@ def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(cli, ["benchmark", "--no-network"]).stdout == format_report(REPORT) + "\n"
     assert CliRunner().invoke(cli, ["benchmark", "--compare", "katago benchmark"]).exit_code == 0
     assert asked == [(NetworkConfig(), None), (None, None), (NetworkConfig(), "katago benchmark")]
-
-
-@pytest.mark.parametrize("option", ["--model", "--compare"])
-def test_what_needs_a_network_is_refused_without_one(option: str) -> None:
-    result = CliRunner().invoke(cli, ["benchmark", "--no-network", option, "x"])
-    assert result.exit_code == 2
-    assert "--no-network leaves out what --model and --compare ask for" in result.stderr
 
 
 def test_an_engine_that_refuses_is_reported() -> None:

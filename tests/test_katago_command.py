@@ -97,16 +97,9 @@ def test_forms_in_which_katago_is_started(started: Callable[[str], tuple[Config,
     assert not (here / "logs").exists()
 
 
-def test_unknown_settings_are_warned_of_and_bad_values_named(
-    started: Callable[[str], tuple[Config, str]], here: Path
-) -> None:
+def test_unknown_settings_are_warned_of(started: Callable[[str], tuple[Config, str]]) -> None:
     _, log = started("gtp -override-config maxVisit=3")
     assert log == "WARNING: unknown setting 'maxVisit' has no effect\n"
-    result = run("gtp -override-config maxVisits=many")
-    assert result.exit_code == 2
-    assert "maxVisits: option search.visits = 'many': expected an integer" in result.stderr
-    assert "cannot read config file 'missing.cfg'" in run("gtp -config missing.cfg").stderr
-    assert "expected one TOML file" in run("gtp --config a.toml --config b.toml").stderr
 
 
 def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], tuple[Config, str]], here: Path) -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from click.testing import CliRunner
 
 from gtp_engine.base import languages
 from gtp_engine.base.errors import SgfError, TengenError
 from gtp_engine.base.languages import LANGUAGES, LOCALE, best_language
-from gtp_engine.cli import cli
 from gtp_engine.sgf import parse_sgf
 
 TEXTS = ("_", "later", "ngettext")
@@ -107,12 +105,6 @@ def test_a_translation_names_the_values_of_its_text(path: Path) -> None:
             texts = [message.string] if isinstance(message.string, str) else list(message.string)
             for text in texts if message.id and any(texts) else ():
                 assert set(names.findall(text)) == set(names.findall(keys[-1])), message.id
-
-
-def test_the_command_line_refuses_a_language_that_it_does_not_speak() -> None:
-    result = CliRunner().invoke(cli, ["play", "--language", "de"])
-    assert result.exit_code == 2
-    assert "zh-Hans" in result.output
 
 
 @pytest.mark.parametrize(

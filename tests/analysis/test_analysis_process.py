@@ -279,18 +279,3 @@ def test_our_own_files(served: list[Any], tmp_path: Path) -> None:
     assert invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
     ((config, options),) = served
     assert (config.analysis.parallel, config.gtp.version, options["quit_without_waiting"]) == (2, "1.15.3", False)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-override-config", "maxVisits"), "override 'maxVisits': expected key=value"),
-        (("-override-config", "maxVisits=x"), "maxVisits: option analysis.analysis_visits = 'x'"),
-        (("-analysis-threads", "0"), "--parallel 0: expected"),
-        (("-no-such-flag",), "No such option"),
-    ],
-)
-def test_errors_are_one_sentence(served: list[Any], arguments: tuple[str, ...], message: str) -> None:
-    result = invoke(*arguments)
-    assert (result.exit_code, served) == (2, [])
-    assert message in result.stderr

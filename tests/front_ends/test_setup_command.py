@@ -77,22 +77,6 @@ def test_a_wrong_option_is_reported_now(settings: Path) -> None:
     assert "'99k'" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("flags", "advice"),
-    [
-        (("--level", "8k"), "KaTrain's AI settings choose how the engine plays"),
-        (("--no-resign",), "KaTrain's AI settings choose how the engine plays"),
-        (("--ponder",), "KaTrain's engine settings limit visits and time"),
-        (("--visits", "100"), "KaTrain's engine settings limit visits and time"),
-    ],
-)
-def test_options_that_change_no_analysis_are_refused_for_katrain(flags: tuple[str, ...], advice: str) -> None:
-    """KaTrain only asks for analyses; such options were written into its command, where they did nothing."""
-    result = run("katrain", "--print", "--command", "/opt/gtp-engine", *flags)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{flags[0]} has no effect in KaTrain; {advice}" in result.stderr
-
-
 def test_options_of_analyses_are_written_for_katrain() -> None:
     result = run("katrain", "--print", "--command", "/opt/gtp-engine", "--analysis-visits", "100", "--model", "best")
     assert "analysis --model best --analysis-visits 100\n" in result.stdout

@@ -3,11 +3,9 @@
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from gtp_engine import MatchSettings, TengenError, TimeSettings
 from gtp_engine.arena.match.settings import MatchError, Sprt, completed, other_side
-from gtp_engine.cli import cli
 
 
 def settings(**values: Any) -> MatchSettings:
@@ -52,11 +50,6 @@ def test_clocks() -> None:
     assert settings(main_time=9, overtime=2, overtime_periods=3).time_settings() == TimeSettings.byoyomi(9, 2, 3)
     assert settings(overtime=1.5, overtime_stones=1).time_settings() == TimeSettings.canadian(0, 1.5, 1)
     assert settings(time_per_move=1.5) == settings(overtime=1.5, overtime_stones=1)
-
-
-def test_a_time_per_move_of_nothing_is_refused_by_its_name() -> None:
-    done = CliRunner().invoke(cli, ["match", "--first=x", "--second=y", "--out=x", "--time-per-move=0"])
-    assert done.exit_code == 2 and "--time-per-move 0.0: expected" in done.output
 
 
 def test_identity_leaves_out_what_may_change() -> None:

@@ -205,12 +205,6 @@ def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
     assert report.to_text().splitlines()[1].endswith("규칙 중국")
 
 
-@pytest.mark.parametrize("words", [["--total", "5 parsecs"], ["--seconds", "0"], ["--total", "1", "--seconds", "1"]])
-def test_wrong_times_are_usage_errors(game: Path, words: list[str]) -> None:
-    done = review(game, *words)
-    assert done.exit_code == 2
-
-
 def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(game: Path, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[search]\nvisits = 50\n")
     words = ["review", str(game), "--config", str(tmp_path / "config.toml"), "--seconds", "0.001"]

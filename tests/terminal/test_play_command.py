@@ -87,30 +87,6 @@ class Terminal:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--load game.sgf --size 9", "--size with --load: the record decides board and handicap; leave it out"),
-        ("--load game.sgf --handicap 2", "--handicap with --load: the record decides board and handicap; leave it out"),
-        ("--load game.sgf --free-handicap", "--free-handicap with --load: the record decides board and handicap"),
-        ("--free-handicap", "--free-handicap without stones: add how many, as in --handicap 4"),
-        ("--free-handicap --handicap 1", "--free-handicap without stones: add how many, as in --handicap 4"),
-        ("--size 9 --board-size 13", "--size with --board-size: both are the lines of the board; leave one out"),
-        ("--game 3", "--game without --load: name the file with the game"),
-    ],
-)
-def test_options_that_exclude_each_other_are_refused(options: str, message: str) -> None:
-    done = CliRunner().invoke(cli, ["play", *options.split()])
-    assert (done.exit_code, message in done.output) == (2, True)
-
-
-def test_a_missing_record_is_named_before_the_network_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda *_, **__: pytest.fail("loaded"))
-    done = CliRunner().invoke(cli, ["play", "--load", "no-such-game.sgf"])
-    assert done.exit_code == 2
-    assert "cannot open 'no-such-game.sgf': No such file or directory" in done.output
-
-
-@pytest.mark.parametrize(
     ("options", "color"), [([], "white"), (["--color", "black"], "black"), (["--color", "white"], "white")]
 )
 def test_a_color_that_is_given_counts_in_a_loaded_game(options: list[str], color: str, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from gtp_engine.arena.tournament.standings import format_tables, page_of, tables
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.arena.tournament.tournament_runner import TournamentProgress, TournamentRunner, run_tournament
 from gtp_engine.base.errors import TengenError, counted
-from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
 from gtp_engine.search.limits import CancelToken
 
@@ -171,17 +170,6 @@ class TestGames:
             assert result.exit_code == 0
             assert f"Tables and games for the browser: {tmp_path / 'cup' / 'index.html'}" in result.stdout
         assert f"holds matches that {file} does not describe; their games do not count: 1-a-b\n" in result.stderr
-
-    def test_a_second_process_plays_nothing(self, tmp_path: Path) -> None:
-        file = tmp_path / "cup.toml"
-        engines = [f"[[engines]]\nname = '{name}'\ncommand = {json.dumps(engine())}" for name in "ab"]
-        file.write_text("\n".join(["games = 1", *engines, "[[conditions]]\nsize = 5\nreferee = 'board'"]))
-        with owning(tmp_path / "cup"):
-            refused = CliRunner().invoke(cli, ["tournament", str(file)])
-        assert refused.exit_code == 2
-        assert "another process writes to" in refused.output
-        assert [path.name for path in (tmp_path / "cup").iterdir()] == ["in-use.lock"]
-        assert CliRunner().invoke(cli, ["tournament", str(file)]).exit_code == 0
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
         """Openings that cannot be used were noticed when the first match under their condition began."""

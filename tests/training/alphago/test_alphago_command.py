@@ -42,21 +42,6 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.stderr == f"Error: training needs PyTorch; {advice_for('train')}\n"
 
 
-@pytest.mark.parametrize(
-    ("stage", "flag", "message"),
-    [
-        ("policy", "--layers=1", "--layers 1: expected an integer of at least 2"),
-        ("rollout-network", "--layers=1", "--layers 1: expected an integer of at least 2"),
-        ("policy", "--minutes=0", "a run without end: expected a number of samples or minutes"),
-        ("rollout-policy", "--test-share=2", "--test-share 2.0: expected a number from 0 to 1"),
-        ("reinforce", "--rules=japanese", "--rules 'japanese': expected tromp-taylor or chinese"),
-    ],
-)
-def test_values_out_of_bounds(stage: str, flag: str, message: str) -> None:
-    found = CliRunner().invoke(cli, ["alphago", stage, *STAGES[stage], flag])
-    assert found.exit_code == 2 and message in found.stderr
-
-
 def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next stage would otherwise begin with too few games."""
 

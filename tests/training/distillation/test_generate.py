@@ -166,22 +166,6 @@ def test_an_interrupted_command_tells_a_chain_so(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("generate net data --visits 8", "--visits has no effect without --player: leave it out."),
-        ("generate net data --player-share 0.2", "--player-share has no effect without --player: leave it out."),
-        ("generate net data --sgf games --sizes 9=1", "--sizes has no effect with --sgf, which labels recorded games"),
-        ("generate net data --compiled", "--compiled has no effect without --torch: leave it out."),
-        ("generate net data --torch --provider cpu", "--provider has no effect with --torch: leave it out."),
-        ("generate net data --sgf games --player net", "--player has no effect with --sgf"),
-    ],
-)
-def test_flags_without_effect_are_refused(arguments: str, message: str) -> None:
-    done = CliRunner().invoke(cli, arguments.split())
-    assert done.exit_code == 2 and message in " ".join(done.stderr.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
         (["--sizes", "nine"], "Error: sizes 'nine': expected sizes from 2 to 25"),
         (["--precision", "int8"], "Error: precision int8: expected a quantized network"),
     ],

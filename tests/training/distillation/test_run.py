@@ -247,15 +247,6 @@ def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
     assert read_checkpoint(config.out).samples == 32
 
 
-@pytest.mark.parametrize("flag", ["--blocks=2", "--pooling-every=0"])
-def test_sizes_beside_a_network_to_begin_with_are_refused(flag: str) -> None:
-    """They had no effect: the network keeps its own."""
-    found = run("run", "--data=data", "--out=run", "--samples=1", "--init=net.onnx", flag)
-    assert found.exit_code == 2
-    expected = f"{flag.partition('=')[0]} has no effect with --init, whose network has its own sizes: leave it out."
-    assert expected in " ".join(found.stderr.split())
-
-
 @pytest.mark.long
 @pytest.mark.usefixtures("interruptible")
 def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
@@ -298,14 +289,6 @@ def test_a_run_of_another_kind_is_refused(tmp_path: Path, command: str) -> None:
     found = run(command, tmp_path)
     message = "Error: a checkpoint of a policy network: expected one of distillation; name another folder\n"
     assert (found.exit_code, found.stderr) == (2, message)
-
-
-def test_errors_are_one_line(tmp_path: Path) -> None:
-    found = run("export", tmp_path)
-    assert found.exit_code == 2 and len(found.stderr.splitlines()) == 1
-    assert found.stderr.startswith("Error: cannot read checkpoint")
-    found = run("run", f"--data={tmp_path}", f"--out={tmp_path}")
-    assert found.stderr == "Error: a run without end: expected a number of samples or minutes\n"
 
 
 def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:
