@@ -1,6 +1,6 @@
 """Runs docs/notebook.ipynb as a notebook program does: the cells one after the other, with the value of the last line.
 
-`python -m notebooks` writes what the cells show into the file; `test_notebook.py` runs them.
+`python -m notebooks` writes what the cells show into the file; `test_examples.py` runs them.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The example programs of docs/examples run on small data, and have at most 80 lines."""
+"""The example programs of docs/examples run on small data, and have at most 80 lines; the notebook runs."""
 
 import asyncio
 import contextlib
@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import sys
 import warnings
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from documents import ROOT
 from fake_evaluators import FakeEvaluator
+from notebooks import cells, run
 
 from gtp_engine import Config, Game
 from gtp_engine.people.play import SharedEngines
@@ -106,3 +108,20 @@ def test_a_network_is_trained(folder: Path) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch's exporter
         text = printed("train_network", str(folder), 3)
     assert re.match(r"62 positions, loss \d\.\d\d\n", text) and "Move 10, " in text
+
+
+def test_the_notebook_runs() -> None:
+    code = [cell for cell in cells() if cell["cell_type"] == "code"]
+    found = run()
+    kinds = [[sorted(output.get("data", ["text"])) for output in outputs] for outputs in found]
+    assert kinds == [[sorted(output.get("data", ["text"])) for output in cell["outputs"]] for cell in code]
+    pictures = [
+        output["data"]["image/svg+xml"]
+        for each in found
+        for output in each
+        if "image/svg+xml" in output.get("data", {})
+    ]
+    assert len(pictures) >= 2
+    for picture in pictures:
+        assert ET.fromstring("".join(picture)).get("role") == "img"
+    assert found[0] == code[0]["outputs"], "a picture without a search is the same everywhere"

@@ -1,4 +1,4 @@
-"""What pyproject.toml promises to pip."""
+"""What pyproject.toml promises to pip, the recipe of the container, and the advice to install what an extra needs."""
 
 import os
 import re
@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from gtp_engine import __version__
+from gtp_engine.base.installation import Installation
 from gtp_engine.nn.providers import PROVIDERS
 
 ROOT = Path(__file__).parent.parent
@@ -139,3 +142,103 @@ def test_there_are_wheels_for_every_system_and_python() -> None:
     for target, (packages, _) in found.items():
         names = {line.partition("==")[0] for line in packages.splitlines()}
         assert {"numba", "onnxruntime", "openvino", "torch", "aiohttp"} <= names, target
+
+
+# --- The container's recipe, and the container itself where something can build it
+
+
+def builder() -> str | None:
+    """Return a command that builds containers on this machine, None if there is none."""
+    for name in ("docker", "podman"):
+        path = shutil.which(name)
+        if path and _answers(path):
+            return path
+    return None
+
+
+def _answers(path: str) -> bool:
+    """Return whether the program's service is running, which a stuck one does not say."""
+    try:
+        return subprocess.run([path, "info"], capture_output=True, timeout=30, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def test_the_build_gets_all_that_the_wheel_is_made_of() -> None:
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    sent = [line[1:] for line in lines if line.startswith("!")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = [*wheel["packages"], *wheel["force-include"], "README.md", "pyproject.toml"]
+    hatch = project["tool"]["hatch"]
+    needed += [hook["path"] for kind in ("build", "metadata") for hook in hatch[kind]["hooks"].values()]
+    assert set(needed) | set(project["project"]["license-files"]) == set(sent)
+    assert all((ROOT / name).exists() for name in sent)
+
+
+def test_the_container_installs_the_project_as_it_is_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (ROOT / "Dockerfile").read_text()
+    assert f"{project['name'].replace('-', '_')}-*.whl" in recipe
+    assert f'ENTRYPOINT ["{next(iter(project["scripts"]))}"]' in recipe
+
+
+@pytest.mark.skipif(builder() is None, reason="no running docker or podman")
+def test_the_container_speaks_gtp() -> None:
+    command = builder()
+    assert command is not None
+    subprocess.run([command, "build", "--tag", "tengen-test", str(ROOT)], check=True, timeout=600)
+    run = [command, "run", "--rm", "-i", "tengen-test"]
+    answer = subprocess.run(run, input="name\nquit\n", capture_output=True, text=True, check=True, timeout=120)
+    assert answer.stdout == "= Tengen\n\n= \n\n"
+
+
+# --- The advice to install what an extra needs, for each way in which this program can have been installed
+
+
+REQUIRES = (
+    "numpy>=2.0; python_version >= '3.11'",
+    "mcp>=2.0; extra == 'mcp'",
+    "matplotlib>=3.9; extra == 'plot'",
+    "gtp-engine[plot]; extra == 'train'",
+    "torch>=2.9; extra == 'train'",
+)
+PLAIN = Installation(Path("/venv"), "python", has_pip=True, source="/source", requires=REQUIRES)
+
+WAYS = {
+    "pip": ((), PLAIN, 'python -m pip install "mcp>=2.0"'),
+    "pip, not activated": ((), replace(PLAIN, python="/a b/python"), '"/a b/python" -m pip install "mcp>=2.0"'),
+    "uv": ((), replace(PLAIN, has_pip=False), 'uv pip install --python {prefix} "mcp>=2.0"'),
+    "pipx": (("pipx_metadata.json",), PLAIN, 'pipx inject gtp-engine "mcp>=2.0"'),
+    "uv tool": (("uv-receipt.toml",), PLAIN, 'uv tool install --with "mcp>=2.0" /source'),
+    "uvx": (("../CACHEDIR.TAG",), PLAIN, 'uvx --with "mcp>=2.0" --from /source gtp-engine'),
+    "not installed": ((), replace(PLAIN, requires=None), 'python -m pip install -e "/source[mcp]"'),
+}
+"""Files in the environment, what else is known of it, the command."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_of_installing_has_its_command(way: str, tmp_path: Path) -> None:
+    files, installation, command = WAYS[way]
+    prefix = tmp_path / "gtp-engine"
+    prefix.mkdir()
+    for name in files:
+        (prefix / name).touch()
+    assert replace(installation, prefix=prefix).command_for("mcp") == command.format(prefix=prefix)
+
+
+def test_an_extra_brings_what_the_extras_in_it_require() -> None:
+    assert PLAIN.command_for("train") == 'python -m pip install "matplotlib>=3.9" "torch>=2.9"'
+
+
+@pytest.mark.parametrize("extra", ["gpu", "mcp", "plot", "ray", "train"])
+def test_this_copy_knows_its_extras_and_asks_no_index_for_its_own_name(extra: str) -> None:
+    try:
+        entries = requires("gtp-engine") or ()
+    except PackageNotFoundError:
+        pytest.skip("needs the metadata of an installed copy: pip install -e .")
+    command = Installation.of_this_process().command_for(extra)
+    needed = [text for text in entries if f"'{extra}'" in text and "gtp-engine[" not in text]
+    assert needed
+    assert all(f'"{text.partition(";")[0].strip()}"' in command for text in needed)
+    assert "gtp-engine[" not in command
