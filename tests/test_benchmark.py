@@ -85,19 +85,7 @@ def test_report_of_a_network_for_people() -> None:
     ]
 
 
-KATAGO_OUTPUT = """\
-Testing using 800 visits.
-
-Your GTP config is currently set to use numSearchThreads = 2
-
-Testing different numbers of threads (board size 19x19):
-
-numSearchThreads =  1: 3 / 10 positions, visits/s = 20.03 (119.8 secs)      \
-\rnumSearchThreads =  1: 10 / 10 positions, visits/s = 30.50 nnEvals/s = 29.01 nnBatches/s = 29.01 avgBatchSize = 1.00 \
-(261.9 secs) (EloDiff baseline)
-\rnumSearchThreads =  2: 10 / 10 positions, visits/s = 58.25 nnEvals/s = 50.00 nnBatches/s = 46.20 avgBatchSize = 1.08 \
-(137.2 secs) (EloDiff +110)
-"""
+KATAGO_OUTPUT = (Path(__file__).parent / "data" / "katago" / "benchmark.txt").read_bytes().decode()
 """What KataGo 1.17.2 prints, shortened."""
 
 

@@ -33,13 +33,7 @@ AS_KATAGO = {"network.precision": "float32", "network.symmetry": "none", "puct.e
 DATA = Path(__file__).parent / "data" / "cases"
 FINISHED = (DATA / "finished_7x9.sgf").read_bytes()
 
-BULKY_FIVE = (
-    b"(;SZ[9]RU[Chinese]KM[7]"
-    b";B[de];W[fe];B[ec];W[fg];B[gd];W[ge];B[hd];W[be];B[dg];W[cc];B[eh];W[fh];B[he];W[hf];B[hg];W[if];B[bf];W[ce];B[cf];W[dd];B[ed];W[ee]"
-    b";B[df];W[db];B[eb];W[dc];B[ae];W[bd];B[bb];W[bc];B[da];W[ca];B[ea];W[cb];B[hh];W[fd];B[fc];W[gc];B[gb];W[hi];B[gf];W[gg];B[ig];W[ff]"
-    b";B[ie];W[gf];B[hc];W[gh];B[fi];W[ih];B[ad];W[ac];B[af];W[eg];B[dh];W[bh];B[ch];W[bg];B[bi];W[ah];B[ei];W[gi];B[ef];W[ci];B[di];W[ai]"
-    b";B[ci];W[];B[])"
-)
+BULKY_FIVE = (DATA / "bulky_five_9.sgf").read_bytes()
 """The network is certain of a seki at A2, unproved: White plays A3, and Black takes five stones for one eye."""
 
 

@@ -278,27 +278,7 @@ def test_genconfig_without_answers_writes_nothing(here: Path) -> None:
 
 # --- programs, replayed
 
-LIZZIEYZY = """
-name
-version
-list_commands
-komi 7.5
-boardsize 9
-kata-set-param numSearchThreads 8
-kata-set-param analysisWideRootNoise 0.04
-kata-set-rules chinese
-kata-get-param playoutDoublingAdvantage
-kata-get-param analysisWideRootNoise
-kata-get-rules
-play B E5
-kata-analyze W 10 ownership true pvVisits true movesOwnership true
-name
-kata-genmove_analyze W 10 ownership true pvVisits true movesOwnership true
-kata-raw-nn 3
-clear_cache
-stop
-quit
-"""
+LIZZIEYZY = (Path(__file__).parent / "data" / "katago" / "lizzieyzy.gtp").read_text("utf-8").strip()
 """What LizzieYzy sends to KataGo at its start, and then to analyse, to play and to show a policy (`Leelaz.java`)."""
 
 
@@ -311,12 +291,10 @@ def test_lizzieyzy_meets_katago_behind_a_link_of_that_name(here: Path) -> None:
     program.chmod(0o755)
     environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
     command = [str(program), "gtp", "-model", "default_model.bin.gz", "-config", "katago.cfg"]
-    done = subprocess.run(
-        command, input=LIZZIEYZY.strip(), capture_output=True, text=True, env=environment, timeout=bound(300)
-    )
+    done = subprocess.run(command, input=LIZZIEYZY, capture_output=True, text=True, env=environment, timeout=bound(300))
     replies = done.stdout.split("\n\n")[:-1]
     assert done.returncode == 0, done.stderr
-    assert len(replies) == len(LIZZIEYZY.split("\n")) - 2
+    assert len(replies) == len(LIZZIEYZY.split("\n"))
     assert all(reply.startswith("=") for reply in replies), done.stdout
     name, version = (reply.split()[1] for reply in replies[:2])
     assert name.lower().startswith("kata") and int(version.split(".")[1]) > 10  # how LizzieYzy reads them

@@ -271,19 +271,15 @@ def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
     assert output.count(b"= ") == 4
 
 
-FINISHED = """
-(;FF[4]GM[1]SZ[9]KM[7.5]RU[Chinese];B[dg];W[ee];B[ff];W[fe];B[gf];W[cd];B[gc];W[ge];B[hd];W[he];B[fb];W[cg];B[cf]
-;W[df];B[ch];W[bg];B[ef];W[de];B[dh];W[db];B[hb];W[bf];B[hf];W[eb];B[ec];W[dc];B[ie];W[bh];B[bi];W[ed];B[fc];W[fa]
-;B[ga];W[ea];B[ah];W[ci];B[di];W[ce];B[ci];W[ag];B[ai];W[gd];B[fd];W[hg];B[fh];W[ae];B[];W[])"""
+FINISHED = Path(__file__).parent.parent / "data" / "cases" / "dead_stone_9.sgf"
 """A game that was played out, but for a dead stone of White's on H3; GNU Go counts it as we do."""
 
 
-def test_alphagos_set_plays_a_game_to_its_end_and_finds_dead_stones(tmp_path: Path) -> None:
+def test_alphagos_set_plays_a_game_to_its_end_and_finds_dead_stones() -> None:
     """From the empty board to the passes, which its networks cannot predict; then a finished game, with every mixture.
 
     With this seed and half of rollouts, reading by the value network found H3 alive: it assumes komi 7.5.
     """
-    (tmp_path / "game.sgf").write_text(FINISHED, encoding="utf-8")
     with GtpProcess("--model", "alphago-9x9", "--rollout-share", "0.5", "--no-resign") as engine:
         assert engine.ask(b"query_boardsize\n") == b"= 9\n\n"
         assert engine.ask(b"kata-set-param maxVisits 2\n") == b"= \n\n"
@@ -297,6 +293,6 @@ def test_alphagos_set_plays_a_game_to_its_end_and_finds_dead_stones(tmp_path: Pa
         for share in ("0", "0.5", "1"):
             assert engine.ask(f"kata-set-param puct.rollout_share {share}\n".encode()) == b"= \n\n"
             engine.ask(b"set_random_seed 8019\n")
-            engine.ask(f"loadsgf {tmp_path / 'game.sgf'}\n".encode())
+            engine.ask(f"loadsgf {FINISHED}\n".encode())
             assert engine.ask(b"final_status_list dead\n") == b"= H3\n\n", share
             assert engine.ask(b"final_score\n") == b"= W+0.5\n\n", share

@@ -1,6 +1,7 @@
 """Records in GIB, NGF and UGF, as Tygem, Cyberoro and Pandanet write them; other kinds are refused by their names."""
 
 import contextlib
+from pathlib import Path
 
 import pytest
 
@@ -12,64 +13,10 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.sgf import GameTree, parse_sgf
 from gtp_engine.sgf.collection import game_in, games_in
 
-GIB = r"""\HS
-\[GAMEBLACKLEVEL=20\]
-\[GAMENAME=시험 대국 [1]\]
-\[GAMEWHITENAME=박정환 (9P)\]
-\[GAMEBLACKNAME=신진서 (9P)\]
-\[GAMEINFOMAIN=GBKIND:3,GTYPE:0,GCDT:1,GTIME:30-3-1200,GRLT:0,ZIPSU:45,DUM:0,GONGJE:65,TCNT:3,AUSZ:0\]
-\[GAMETAG=S1,R3,D5,G65,W0,Z45,T30-3-1200,C2016:03:26:17:29\]
-\HE
-\GS
-2 1 0
-4 0 &4
-INI 0 1 0 &4
-STO 0 2 1 15 3
-STO 0 3 2 3 15
-SKI 0 4
-STO 0 5 2 0 18
-\GE
-"""
-
-NGF = """ﾚｰﾃｨﾝｸﾞ対局
-19
-アギラール  7段*
-江維傑      5段P
-www.cyberoro.com
-0
-0
-6
-20110812 [09:31]
-480
-黒中押し勝ち!
-3
-PMABBQEEQ
-PMACWEQQE
-PMADBAAAA
-"""
-
-
-UGF = """[Header]
-Ver=UGF3,200
-Lang=SJIS
-Title=第1期,例題戦,
-Place=PANDA-NET
-Date=2019/03/08,22:09:00,2019/03/09,07:16:59
-Rule=JPN
-Size=19
-Hdcp=0,6.50
-Winner=B,C
-CoordinateType=IGS
-PlayerB=佐藤,7d,,
-PlayerW=鈴木,8d?,,
-[Data]
-PP,B1,1,0
-DD,W1,2,15
-YA,B1,3,0
-AA,W1,4,0
-[ReviewNode]
-NODE,1,0,0,0
-"""
+DATA = Path(__file__).parent.parent / "data" / "sgf"
+GIB = (DATA / "tygem.gib").read_text("utf-8")
+NGF = (DATA / "cyberoro.ngf").read_text("utf-8")
+UGF = (DATA / "pandanet.ugf").read_text("utf-8")
 RECORD = "(;GM[1]SZ[9]PB[柯洁];B[ee](;W[cc])(;W[gg]))"
 
 
