@@ -71,12 +71,6 @@ def test_the_log_is_given_in_full_although_it_does_not_exist_yet(
     assert engines(settings)[0]["args"] == f"--log {(home / 'tengen.log').as_posix()}"
 
 
-def test_a_wrong_option_is_reported_now(settings: Path) -> None:
-    result = sabaki(settings, "--yes", "--level", "99k")
-    assert (result.exit_code, engines(settings)) == (2, [])
-    assert "'99k'" in result.stderr
-
-
 def test_options_of_analyses_are_written_for_katrain() -> None:
     result = run("katrain", "--print", "--command", "/opt/gtp-engine", "--analysis-visits", "100", "--model", "best")
     assert "analysis --model best --analysis-visits 100\n" in result.stdout

@@ -52,13 +52,6 @@ def test_results_lie_beside_the_record(game: Path) -> None:
     assert names_in(game.parent) == ["game.review.html", "game.review.json", "game.review.sgf", "game.sgf"]
 
 
-def test_a_table_that_cannot_be_written_is_named_before_the_games_are_reviewed(game: Path) -> None:
-    done = review(game, "--csv", game.parent / "missing" / "table.csv")
-    assert done.exit_code == 2
-    assert "table.csv': No such file or directory; name a file elsewhere" in done.output
-    assert names_in(game.parent) == ["game.sgf"]
-
-
 def test_results_of_a_folder_keep_their_place_below_out(game: Path, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "other.SGF").write_bytes(RECORD)

@@ -106,8 +106,6 @@ def test_a_game_of_a_file_with_several_is_chosen_by_its_number(tmp_path: Path) -
     assert "The file has several games: the first was taken" in done.output
     done = CliRunner().invoke(cli, [*flags, "--game", "2"], input="quit\nno\n")
     assert "Move 4: White D2" in done.output and "several" not in done.output
-    done = CliRunner().invoke(cli, [*flags, "--game", "3"])
-    assert (done.exit_code, "game 3 of 2: expected 1 to 2" in done.output) == (2, True)
 
 
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:
