@@ -13,7 +13,7 @@ import pytest
 from full_disk import fill_disk_of
 from gtp.fake_engine import FakeEngine
 
-from gtp_engine import CancelToken, Choice, Config, Engine, Game, TengenError
+from gtp_engine import CancelToken, Choice, Config, Game, TengenError
 from gtp_engine.base.streams import MAX_LINE_BYTES
 from gtp_engine.go.constants import PASS
 from gtp_engine.protocols.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
@@ -186,21 +186,6 @@ def test_the_analyze_menu_holds_commands_that_exist() -> None:
         assert re.fullmatch(r"plist|pspairs|(h|hp|p)?string|[cd]board|varc|none|param", kind), entry
         assert label
         assert server.find(text.split()[0]), entry
-
-
-def test_gogui_shows_and_changes_settings() -> None:
-    config = Config().with_values({"search.search": "rave"})
-    engine = Engine(config, evaluator=None)
-    server = make_server(lambda: engine, config)
-    shown = server.handle_line("tengen-param")
-    assert "[list/max/20k/19k/" in shown
-    assert "/9d] level max\n" in shown
-    assert "[bool] resign 1\n" in shown
-    assert server.handle_line("tengen-param resign 0") == "= \n\n"
-    assert "[bool] resign 0\n" in server.handle_line("tengen-param")
-    assert "expected one of level," in server.handle_line("tengen-param komi 7")
-    assert "expected one of level," in server.handle_line("tengen-param level")
-    assert "in a search without a network" in server.handle_line("tengen-param level 8k")
 
 
 def test_the_analyze_menu_shows_the_policy_where_there_is_one() -> None:
