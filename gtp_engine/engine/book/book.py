@@ -249,15 +249,7 @@ class BookHeader:
 
     def to_json(self) -> dict[str, Any]:
         """Return the first line of the file."""
-        rules = json.loads(self.rules.to_json())
-        return {
-            "book": FORMAT,
-            "width": self.width,
-            "height": self.height,
-            "rules": rules,
-            "komi": self.komi,
-            "network": self.network,
-        }
+        return {"book": FORMAT} | vars(self) | {"rules": json.loads(self.rules.to_json())}
 
     @property
     def counts_exactly(self) -> bool:
