@@ -1,6 +1,6 @@
 """What a page sends to the server and receives from it, over a WebSocket, in JSON.
 
-A message of the page is an object with the field `do` (see `_Page._commands`), one of the server has a `type`:
+A message of the page is an object with the field `do` (see `_Page.commands`), one of the server has a `type`:
 
     hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file; what the page
               may do: `role`, "watch", "play" or "compute" (see `access`)
@@ -110,32 +110,35 @@ class _Page:
         self._studies: Final = reviews.studies(self._send)
         self._commands: Final = self.commands()
 
-    def commands(self) -> dict[str, PageCommand]:
-        """Return what follows each kind of request."""
-        return {
-            "new": self._start,
-            "load": self._load,
-            "open": self._open,
-            "games": self._list,
-            "networks": self._networks,
-            "network": self._use_network,
-            "delete_game": self._delete,
-            "rename_game": self._rename,
-            "check_time": self._check_time,
-            "hint": self._hint,
-            "openings": self._explore,
-            "problem": self._problem,
-            "check_answer": self._check_answer,
-            "play": self._play,
-            "go": self._go,
-            "save": self._save,
-            **{name: self._editing(edit) for name, edit in _EDITS.items()},
-            "toggle_dead": self._toggle_dead,
-            "review": self._review,
-            "stop_review": self._stop_review,
-            "review_file": self._review_file,
-            **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
+    def commands(self) -> dict[str, tuple[Role, PageCommand]]:
+        """Return the role that each kind of request needs, and what follows it."""
+        by_role: dict[Role, dict[str, PageCommand]] = {
+            Role.PLAY: {
+                "new": self._start,
+                "load": self._load,
+                "check_time": self._check_time,
+                "hint": self._hint,
+                "problem": self._problem,
+                "play": self._play,
+                "go": self._go,
+                **{name: self._editing(edit) for name, edit in _EDITS.items()},
+                "toggle_dead": self._toggle_dead,
+                **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
+            },
+            Role.WATCH: {"open": self._open, "save": self._save, "review_file": self._review_file},
+            Role.COMPUTE: {
+                "games": self._list,
+                "networks": self._networks,
+                "network": self._use_network,
+                "delete_game": self._delete,
+                "rename_game": self._rename,
+                "openings": self._explore,
+                "check_answer": self._check_answer,
+                "review": self._review,
+                "stop_review": self._stop_review,
+            },
         }
+        return {name: (role, command) for role, group in by_role.items() for name, command in group.items()}
 
     async def run(self) -> None:
         """Follow messages one after the other."""
@@ -171,11 +174,10 @@ class _Page:
         except (ValueError, RecursionError):
             data = None
         name = data.get("do") if isinstance(data, dict) else None
-        command = self._commands.get(name) if isinstance(name, str) else None
-        if command is None:
+        if not isinstance(name, str) or name not in self._commands:
             given = f"message {shown(message.decode(errors='replace'))}"
             raise PageError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
-        needed = _NEEDED.get(str(name), Role.PLAY)
+        needed, command = self._commands[name]
         if self._role < needed:
             given = f"{name} with a token for {self._role.name.lower()}"
             raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
@@ -454,23 +456,6 @@ _EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
     "information": _informing,
 }
 """Requests that change a node of the tree."""
-
-
-_NEEDED: Final[dict[str, Role]] = {
-    "open": Role.WATCH,
-    "save": Role.WATCH,
-    "review_file": Role.WATCH,
-    "games": Role.COMPUTE,
-    "openings": Role.COMPUTE,
-    "check_answer": Role.COMPUTE,
-    "networks": Role.COMPUTE,
-    "network": Role.COMPUTE,
-    "delete_game": Role.COMPUTE,
-    "rename_game": Role.COMPUTE,
-    "review": Role.COMPUTE,
-    "stop_review": Role.COMPUTE,
-}
-"""Roles that requests need, if not `PLAY`."""
 
 
 def _text(fields: Fields, name: str, most: int = MAX_TEXT) -> str:
