@@ -27,7 +27,7 @@ from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
-from gtp_engine.search.limits import Limits, RootPosition, SearchRequest
+from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
@@ -327,12 +327,17 @@ def test_both_a_pass_and_a_move_are_searched_where_a_pass_ends_the_game() -> Non
             [p if point == PASS else (1 - p) / max(1, len(moves) - 1) for point in moves]
         )
         tried = {}
-        for is_on in (True, False):
+        for is_on, restricted in ((True, None), (True, WHITE), (True, BLACK), (False, None)):
             game = game_from(". X . O\nX X O O\nX X O .\n. X O O", WHITE, komi=1.0)
             game.play(PASS)
-            moves = search(game, 4, evaluator, eval_batch=1, symmetry_pruning=False, more_passing_hacks=is_on).moves
-            tried[is_on] = {move.point == PASS for move in moves}
-        assert tried == {True: {False, True}, False: {prior_of_pass > 0.5}}
+            left_out = (Restriction(restricted, frozenset({game.point("A4")}), 3),) if restricted else ()
+            request = SearchRequest(Limits(4), restrictions=left_out)
+            moves = search(
+                game, request, evaluator, eval_batch=1, symmetry_pruning=False, more_passing_hacks=is_on
+            ).moves
+            tried[is_on, restricted] = {move.point == PASS for move in moves}
+        both, one = {False, True}, {prior_of_pass > 0.5}
+        assert tried == {(True, None): both, (True, WHITE): both, (True, BLACK): one, (False, None): one}
 
 
 @pytest.mark.parametrize(("rules", "margin"), [("chinese", -12), ("tromp-taylor", -9)])

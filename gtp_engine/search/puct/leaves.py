@@ -90,6 +90,7 @@ class Root(NamedTuple):
     occupied: NDArray[np.uint8]  # [n] bit 0 where Black ever had a stone, bit 1 where White had
     avoid_until: IntArray  # [3, n] avoid_until[color, move]: the move is left out at depths below this
     unrestricted_from: int  # the largest of these: the depth from which on no move is left out
+    is_restricted: NDArray[np.bool_]  # [3] whether some moves of a colour are left out on request, at any depth
     bonus: NDArray[np.float64]  # [n] added to the utility of the root's moves once they have been tried, Black's
     people: HumanExploration  # how moves are selected by a human-like policy
     rng: State  # random numbers of walks

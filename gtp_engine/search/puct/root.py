@@ -80,6 +80,7 @@ def new_root(position: RootPosition, positions: Positions, left_out: Collection[
         occupied=_occupied(game),
         avoid_until=avoid_until,
         unrestricted_from=int(avoid_until.max()),
+        is_restricted=np.isin(np.arange(3), [restriction.color for restriction in position.restrictions]),
         bonus=np.zeros(game.board.color.size),
         people=_NO_PEOPLE,
         rng=np.zeros(1, dtype=np.uint64),

@@ -259,7 +259,7 @@ def _edge_where_a_pass_ends(tree: Tree, root: Root, junction: Junction, edge: in
 
     After two visits the pass is tried, and so is the best other move (KataGo's `enableMorePassingHacks`): a search that
     has seen one kind only may be wrong about who wins.  As in KataGo, such a playout counts only below the node, and is
-    none of the search's limits.
+    none of the search's limits; a side some of whose moves are left out on request has none.
     """
     node = junction.node
     first, tried = wide(tree.first_edge[node]), wide(tree.tried[node])
@@ -321,7 +321,7 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -
         if edge == 0:
             break
         ends = passes >= 1 and not (root.free_button and button == 0.0)
-        if ends and params.more_passing_hacks and depth >= root.unrestricted_from:
+        if ends and params.more_passing_hacks and not root.is_restricted[color]:
             extra = _edge_where_a_pass_ends(tree, root, junction, edge)
             if extra != edge:
                 edge, selection, leaves.is_extra[row] = extra, wide(WITHOUT_WEIGHT), True
