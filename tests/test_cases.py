@@ -127,18 +127,14 @@ def test_dead_stones_are_captured_before_a_pass_where_all_stones_count() -> None
         assert replies(engine, "final_score") == ["= B+29.0"]
 
 
-@pytest.mark.parametrize(
-    ("name", "visits", "symmetry", "saving"),
-    [
-        ("pass_loses_chain", "8", 5, "J7 J8 J9 K7 K8"),
-        ("pass_loses_chain", "200", 0, "J7 J8 J9 K7 K8"),
-        ("pass_loses_race", "8", 0, "B15"),
-    ],
-)
+@pytest.mark.parametrize(("name", "visits", "symmetry", "saving"), [
+    *(("pass_loses_chain", visits, symmetry, "J7 J8 J9 K7 K8") for visits, symmetry in (("8", 5), ("200", 0))),
+    *(("pass_loses_race", "16" if symmetry else "8", symmetry, "A15 B15") for symmetry in range(8)),
+])  # fmt: skip
 def test_a_move_that_saves_the_game_is_found_before_a_pass(
     shipped: Engine, name: str, visits: str, symmetry: int, saving: str
 ) -> None:
-    """The search gave the moves that save seven stones one visit or a hundred, one that wins a race two, and passed."""
+    """It passed: moves that save seven stones had one visit or a hundred, one that wins a race had three."""
     shipped.configure({"search.visits": visits})
     if name == "pass_loses_race":
         shipped.load_sgf((DATA / "pass_loses_race_19.sgf").read_bytes())

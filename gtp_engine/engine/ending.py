@@ -23,7 +23,8 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.life_reading import PROOF_NODES, may_pass_safely, read_out
 from gtp_engine.engine.searches import Thresholds
-from gtp_engine.go.constants import BLACK, PASS, opponent
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, opponent
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.report import MoveReport, SearchReport, best_of, for_color, winrate_of
@@ -77,6 +78,11 @@ class Ending:
         """Whether each living chain that the opponent could put in atari survives, by proof, though it moves first."""
         return may_pass_safely(self.game, self.status, self.color, nodes=self.nodes)
 
+    @cached_property
+    def is_proved(self) -> bool:
+        """Whether every point is pass-alive or in pass-alive territory, so that no move changes anything."""
+        return all(self.status.proved[point] != EMPTY for point in board_points(self.game.width, self.game.height))
+
     # --- whether the players can stop ---
 
     def agreed(self) -> StatusEstimate | None:
@@ -89,6 +95,8 @@ class Ending:
         game, report, status = self.game, self.report, self.status
         if not may_be_over(game):
             return None
+        if self.is_proved:
+            return status
         if not self._has_samples(report):
             confirmed = self.confirm(report.to_play)
             if confirmed is None:
@@ -158,15 +166,14 @@ class Ending:
 
     @cached_property
     def checked(self) -> SearchReport:
-        """The report, or what a confirmation for the same side finds, where that has more visits."""
-        has_few = self.report.visits < self.thresholds.confirm_visits
-        again = self.confirm(self.color) if has_few else None
-        return self.report if again is None or again.visits <= self.report.visits else again
+        """What a confirmation for the same side finds; the report, if that has `pass_visits` or no time is left."""
+        has_few = self.report.visits < self.thresholds.pass_visits
+        return (self.confirm(self.color) if has_few else None) or self.report
 
     def instead_of_pass(self) -> int:
         """Return the move that a pass would lose something against, PASS if it loses nothing."""
-        point = self._better_than_pass()
-        return self._move_worth_points() if point == PASS else point
+        point = PASS if self.is_proved else self._better_than_pass()
+        return self._move_worth_points() if point == PASS and not self.is_proved else point
 
     def _better_than_pass(self) -> int:
         """Return the best move if a pass is clearly worse, else PASS.
@@ -174,26 +181,28 @@ class Ending:
         Where a few visits may not have found the move that a half point depends on, the search is repeated: if
         something is undecided, neutral points are left that count, counting or a move that was tried promises more than
         the pass is worth, a point decides and a chain could be put in atari, or nothing but the pass was tried though
-        the network expects another move.
+        the network expects another move; also for the side that takes the game for lost.
         """
-        game, report = self.game, self.checked
-        status = estimate_status(game, report.ownership_black)
-        point = self._if_better_than_pass(report, status)
+        report = self.checked
+        better = [self._if_better_than_pass(each) for each in (self.report, report)]
+        if better != [PASS, PASS]:
+            return better[0] if better[0] != PASS else better[1]
+        is_clear = self._is_clear(report) and not self._is_pass_unproved() and self.is_safe
+        again = None if is_clear or report.visits >= self.thresholds.pass_visits else self.look_again(self.color)
+        return PASS if again is None or again.visits <= report.visits else self._if_better_than_pass(again)
+
+    def _is_clear(self, report: SearchReport) -> bool:
+        """Return whether a pass wins, or all is decided, counting gives what it is worth, and no move seems better."""
+        game, status = self.game, estimate_status(self.game, report.ownership_black)
         counts_neutral = bool(status.neutral) and game.rules.scoring is Scoring.AREA
         passing = next((move for move in report.moves if move.point == PASS), None)
         counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
-        is_settled = status.is_decided and not counts_neutral and not differs
         may_turn = abs(status.margin_black(game)) <= POINT and allows_atari(game, status)
-        is_risky = may_turn or self._is_pass_unproved() or not self.is_safe
-        is_clear = is_settled and not is_risky and not self._has_better_move(expected)
-        if point != PASS or is_clear or report.visits >= self.thresholds.pass_visits:
-            return point
-        again = None if self._loses_nothing(report) and not is_risky else self.look_again(self.color)
-        if again is None or again.visits <= report.visits:
-            return PASS
-        return self._if_better_than_pass(again, estimate_status(game, again.ownership_black))
+        is_settled = status.is_decided and not counts_neutral and not differs
+        is_won = passing is not None and winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
+        return not may_turn and (is_won or (is_settled and not self._has_better_move(expected)))
 
     def _has_better_move(self, expected: float) -> bool:
         """Return whether a useful move that was tried, perhaps with fewer visits, is clearly better than `expected`."""
@@ -210,23 +219,16 @@ class Ending:
         raw, tried = self.report.raw, [move.point for move in self.report.moves if move.visits > 0]
         return raw is not None and tried == [PASS] and float(raw.policy[PASS]) < LIKELY_PASS
 
-    def _if_better_than_pass(self, report: SearchReport, status: StatusEstimate) -> int:
+    def _if_better_than_pass(self, report: SearchReport) -> int:
         """Return the best move of a report if it is useful and clearly better than a pass that was tried, else PASS."""
         moves = legal_moves(self.game, report)
         best, passing = best_of(moves), next((move for move in moves if move.point == PASS), None)
-        if self._loses_nothing(report) or best is None or passing is None:
+        if best is None or passing is None or passing.visits < self.thresholds.tried_visits:
             return PASS
-        is_tried = passing.visits >= self.thresholds.tried_visits
-        is_worse = is_tried and for_color(best.value_black - passing.value_black, self.color) > NEUTRAL_LOSS
+        is_won = winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
+        is_worse = not is_won and for_color(best.value_black - passing.value_black, self.color) > NEUTRAL_LOSS
+        status = estimate_status(self.game, report.ownership_black)
         return best.point if is_worse and not is_useless(self.game, best.point, status, self.color) else PASS
-
-    def _loses_nothing(self, report: SearchReport) -> bool:
-        """Return whether the game is lost in any case, or as good as won by passing, according to a search."""
-        best = best_of(report.moves)
-        passing = next((move for move in report.moves if move.point == PASS), None)
-        if best is None or report.winrate <= 1.0 - CONCEDED_WINRATE:
-            return True
-        return passing is not None and winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
 
     def _move_worth_points(self) -> int:
         """Return the best move of a longer search if a pass would cost a point, also where that decides nothing.
@@ -235,9 +237,8 @@ class Ending:
         or if there was no time to find out; where a chain is in danger, the best move that is known then.
         """
         game, report = self.game, self.report
-        if not report.has_score or game.has_free_button or not may_be_over(game):
-            return PASS
-        if self.is_safe and not self._may_cost_a_point():
+        is_moot = not report.has_score or game.has_free_button or not may_be_over(game)
+        if is_moot or (self.is_safe and not self._may_cost_a_point()):
             return PASS
         again = report if report.visits >= self.thresholds.pass_visits else self.look_again(self.color)
         if again is None or again.visits < report.visits:
@@ -257,12 +258,12 @@ class Ending:
 
     def _may_cost_a_point(self) -> bool:
         """Return whether a pass may cost a point: by a move that was tried, or by a search for the opponent."""
-        tried = [move for move in legal_moves(self.game, self.report) if move.visits >= self.thresholds.tried_visits]
-        gains = [self._gain_by_move(self.report, move) for move in tried]
-        if any(gain is not None and gain >= POINT for gain in gains):
-            return True
+        for report in (self.report, self.checked):
+            tried = [move for move in legal_moves(self.game, report) if move.visits >= self.thresholds.tried_visits]
+            if any((self._gain_by_move(report, move) or 0.0) >= POINT for move in tried):
+                return True
         passed = self.confirm(opponent(self.color))
-        return passed is not None and self._gain(self.report, passed) >= POINT
+        return passed is not None and self._gain(self.checked, passed) >= POINT
 
     def _gain_by_move(self, report: SearchReport, move: MoveReport) -> float | None:
         """Return the points by which a move is better than a pass, None if that was not tried."""

@@ -24,6 +24,7 @@ import numpy as np
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
+from gtp_engine.engine.book.book import orientation
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.time_manager import SETTLED_MIN_VISITS, TimeBudget, TimeWatcher
 from gtp_engine.evaluation.evaluator import (
@@ -43,7 +44,7 @@ from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Searcher, SearchRequest, Watcher
-from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color
+from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color, turned_back
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ ROLLOUT_THRESHOLDS: Final = Thresholds(
 
 NETWORK_THRESHOLDS: Final = Thresholds(
     status_visits=1,
-    confirm_visits=16,  # 8 did not find the move that wins a race, and so one game of 618, though 16 do
+    confirm_visits=32,  # 16 did not find the move that wins a race, and so one game of 618, though 32 do
     pass_visits=1000,  # with 400 one game of 816 was lost that these win
     ownership_samples=1,
     tried_visits=1,
@@ -312,14 +313,16 @@ class Searches:
     ) -> SearchReport | None:
         """Return what a search with a new tree finds by `deadline` (of time.perf_counter), None after that.
 
-        It has `visits`, by default those that confirm the end of a game.
+        It has `visits`, by default those that confirm the end of a game; how the board is turned changes nothing.
         """
         seconds = deadline - time.perf_counter()
         if seconds <= 0:
             return None
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds.settled_visits)
         limits = Limits(visits or self.thresholds.confirm_visits, watcher, cancel=cancel)
-        return self.search_afresh(game, to_play, limits)
+        self.restart_separate()
+        symmetry = orientation(game)
+        return turned_back(self.search_afresh(game.transformed(symmetry), to_play, limits), symmetry, game)
 
     def evaluate(
         self,

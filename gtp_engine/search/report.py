@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import counted
 from gtp_engine.go.constants import BLACK, NULL_POINT
-from gtp_engine.go.coords import to_color
+from gtp_engine.go.coords import to_color, transformed_points
 from gtp_engine.go.game import Game
 
 LCB_STDEVS: Final = 5.0
@@ -276,6 +276,19 @@ def completed(report: SearchReport, game: Game) -> SearchReport:
         weight=float(report.visits),
         moves=tuple(_completed_move(move, report.to_play, lead) for move in report.moves),
     )
+
+
+def turned_back(report: SearchReport, symmetry: int, game: Game) -> SearchReport:
+    """Return a report of `game.transformed(symmetry)`, a board of the same size, for `game`: what moves depend on."""
+    turned = transformed_points(symmetry, game.width, game.height)
+    back, order, raw = {int(new): old for old, new in turned.items()}, np.arange(game.board.color.size), report.raw
+    order[[*turned]] = [*turned.values()]
+    if raw is not None:
+        raw = replace(raw, policy=raw.policy[order], ownership_black=raw.ownership_black[order])
+    lines = (tuple(back[point] for point in move.pv) for move in report.moves)
+    moves = (replace(move, point=back[move.point], pv=pv) for move, pv in zip(report.moves, lines, strict=True))
+    ownership = report.ownership_black[order]
+    return replace(report, moves=tuple(moves), ownership_black=ownership, raw=raw, priors=None, human=None)
 
 
 def _completed_move(move: MoveReport, to_play: int, lead: float) -> MoveReport:

@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 import pytest
 from fake_evaluators import FakeEvaluator
@@ -17,19 +18,14 @@ from gtp_engine.engine.searches import (
     since_move_out_of_turn,
 )
 from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import transformed_points
 from gtp_engine.search.limits import Limits, SearchRequest
 
 
-@pytest.mark.parametrize(
-    ("has_ownership", "share", "thresholds"),
-    [
-        (True, 0.0, NETWORK_THRESHOLDS),
-        (True, 0.5, NETWORK_THRESHOLDS),
-        (True, 1.0, ROLLOUT_THRESHOLDS),
-        (False, 0.0, ROLLOUT_THRESHOLDS),
-        (False, 0.5, ROLLOUT_THRESHOLDS),
-    ],
-)
+@pytest.mark.parametrize(("has_ownership", "share", "thresholds"), [
+    (True, 0.0, NETWORK_THRESHOLDS), (True, 0.5, NETWORK_THRESHOLDS), (True, 1.0, ROLLOUT_THRESHOLDS),
+    (False, 0.0, ROLLOUT_THRESHOLDS), (False, 0.5, ROLLOUT_THRESHOLDS),
+])  # fmt: skip
 def test_few_visits_suffice_only_with_a_networks_ownership(
     has_ownership: bool, share: float, thresholds: Thresholds
 ) -> None:
@@ -49,12 +45,7 @@ def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
     ("analysis.ignore_history", True, "ignores_history", False, True),
 ])  # fmt: skip
 def test_moves_and_analyses_have_their_own_settings(
-    option: str,
-    value: float,
-    field: str,
-    for_moves: float,
-    for_analyses: float,
-    monkeypatch: pytest.MonkeyPatch,
+    option: str, value: float, field: str, for_moves: float, for_analyses: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[float] = []
 
@@ -66,6 +57,23 @@ def test_moves_and_analyses_have_their_own_settings(
     searches.search_move(Game(5), BLACK, Limits(cancel=CancelToken()))
     searches.analyze(Game(5), BLACK, Limits(cancel=CancelToken()))
     assert found == [for_moves, for_analyses]
+
+
+def test_a_confirmation_is_the_same_however_the_board_is_turned() -> None:
+    """A few visits tried other moves in each orientation, and the engine passed in some of them alone."""
+    searches, game, found = Searches(Config(), FakeEvaluator()), played("b C3", "w G7", "b D5", "w G3", "b H8"), set()
+    for symmetry in range(8):
+        turned = transformed_points(symmetry, 9, 9)
+        report = searches.confirm(game.transformed(symmetry), WHITE, deadline=inf, cancel=CancelToken())
+        assert report is not None and report.raw is not None
+        maps = (report.ownership_black, report.raw.policy, report.raw.ownership_black)
+        back, owners = (
+            {new: old for old, new in turned.items()},
+            [by[point] for point in turned.values() for by in maps],
+        )
+        moves = [(back[move.point], move.visits, *map(back.__getitem__, move.pv)) for move in report.moves]
+        found.add((report.value_black, *moves, *owners))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -133,11 +141,6 @@ def played(*moves: str, handicap: bool = False) -> Game:
     return game
 
 
-def test_a_game_in_turns_stays_as_it_is() -> None:
-    game = played("b D4", "w E5", "b pass")
-    assert since_move_out_of_turn(game, WHITE) is game
-
-
 def test_a_second_move_in_a_row_begins_a_new_game() -> None:
     part = since_move_out_of_turn(played("w D4", "b E5", "b F6", "w C4", handicap=True), BLACK)
     assert [move.color for move in part.moves] == [BLACK, WHITE]
@@ -149,3 +152,4 @@ def test_a_search_out_of_turn_begins_a_new_game() -> None:
     game = played("b D4")
     part = since_move_out_of_turn(game, BLACK)
     assert (part.moves, part.to_play, part.hash) == ((), BLACK, game.hash)
+    assert since_move_out_of_turn(game, WHITE) is game  # in turn

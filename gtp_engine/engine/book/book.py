@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import ConfigError, RulesError, problem, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, transform, xy_to_point
+from gtp_engine.go.coords import board_points, parse_vertex, transform, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.nn.symmetry import symmetry_count
@@ -52,9 +52,6 @@ from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, wi
 
 HISTORY_BOUND: Final = 9
 """Moves within which a capture makes earlier boards part of a key."""
-
-_INVERSE: Final = {5: 6, 6: 5}
-"""The symmetries that are not their own inverse: the quarter turns."""
 
 _LETTERS: Final = bytes.maketrans(bytes((0, 1, 2)), b".XO")
 
@@ -70,40 +67,33 @@ def place(game: Game) -> Placed:
     """Return the key of a game's position and how its board lies there."""
     boards = _boards_that_matter(game)
     side = "b" if game.to_play == BLACK else "w"
-    turn = f"{side}{min(2, game.consecutive_passes)}"
+    turn, points = f"{side}{min(2, game.consecutive_passes)}", [*board_points(game.width, game.height)]
     found = []
     for symmetry in range(symmetry_count(game.width, game.height)):
         order = _order(game.width, game.height, symmetry)
         rows = _rows(boards[-1][0][order], game.width)
-        ko = [] if game.ko_point is None else [f"ko{_cell(game, game.ko_point, symmetry)}"]
+        ko = [] if game.ko_point is None else [f"ko{[*order].index(points.index(game.ko_point))}"]
         earlier = sorted({f"{_rows(cells[order], game.width)} {color}" for cells, color in boards[:-1]})
         past = [blake2b("".join(earlier).encode(), digest_size=6).hexdigest()] if earlier else []
         found.append((" ".join([rows, turn, *ko, *past]), symmetry))
     return Placed(*min(found))
 
 
-def mirrored(point: int, symmetry: int, board: tuple[int, int], *, back: bool = False) -> int:
-    """Return the point of a board, width and height, to which a symmetry takes a point, PASS to itself.
+def orientation(game: Game) -> int:
+    """Return the symmetry that takes the stones on a board, which keeps its size, to one and the same orientation."""
+    cells, size = game.board.color[[*board_points(game.width, game.height)]], (game.width, game.height)
+    return min(range(symmetry_count(*size)), key=lambda symmetry: cells[_order(*size, symmetry)].tolist())
 
-    `back`: the point that it takes there.
-    """
-    if point == PASS:
-        return PASS
-    width, height = board
-    number = _INVERSE.get(symmetry, symmetry) if back else symmetry
-    x, y = point_to_xy(point, width=width)
-    return xy_to_point(*transform(x, y, number, width=width, height=height), width=width)
+
+def mirrored(point: int, symmetry: int, board: tuple[int, int], *, back: bool = False) -> int:
+    """Return the point of a board, width and height, to which a symmetry takes a point, or with `back` from where."""
+    points = transformed_points(symmetry, *board)
+    return next(old for old, new in points.items() if new == point) if back else points[point]
 
 
 def to_play_of(key: str) -> str:
     """Return the side to play in a position, "b" or "w"."""
     return key.split()[1][0]
-
-
-def _cell(game: Game, point: int, symmetry: int) -> int:
-    """Return the number of a point's cell in the key, counted along the rows."""
-    x, y = point_to_xy(mirrored(point, symmetry, (game.width, game.height)), width=game.width)
-    return y * game.width + x
 
 
 def _rows(cells: NDArray[np.uint8], width: int) -> str:

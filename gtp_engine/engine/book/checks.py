@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem
-from gtp_engine.engine.book.book import Book, BookNode, BookReply, mirrored, place, shown_interval
+from gtp_engine.engine.book.book import Book, BookNode, BookReply, place, shown_interval
 from gtp_engine.engine.book.making import BookSearch, costs
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Color
@@ -101,7 +101,7 @@ def _troubles(book: Book, node: BookNode, number: int) -> Iterator[str]:
         yield f"its line leads to {key}, not to {node.key}"
         return
     symmetry = number % symmetry_count(header.width, header.height)
-    if place(_mirror(game, symmetry)).key != node.key:
+    if place(game.transformed(symmetry)).key != node.key:
         yield f"mirrored by symmetry {symmetry} it has another key"
     for move in node.moves:
         after = game.copy()
@@ -117,14 +117,6 @@ def _troubles(book: Book, node: BookNode, number: int) -> Iterator[str]:
         yield f"its value is {node.found.value:g}, its best move has {node.sign * max(best):g}"
     if not node.found.lower <= node.found.value <= node.found.upper:
         yield f"its bounds {node.found.lower:g} and {node.found.upper:g} are not around {node.found.value:g}"
-
-
-def _mirror(game: Game, symmetry: int) -> Game:
-    """Return a game mirrored by a symmetry."""
-    image = Game(game.width, game.height, game.rules, game.komi)
-    for move in game.moves:
-        image.play(mirrored(move.point, symmetry, (game.width, game.height)), move.color)
-    return image
 
 
 @dataclass(frozen=True)
