@@ -93,24 +93,21 @@ def test_what_is_known_of_enclosed_chains_is_what_searches_prove() -> None:
     walls = ("O O O O O O O", "O . O O O . O", "O O O O O O O"), (". . . . . . .",) * 3
     while min(proved) < 8:
         corner = [" ".join(rng.choice("..XXXO") for _ in range(4)) for _ in range(2)]
-        for captures in (False, True):
-            answers = []
-            for below in walls:
-                beside = " O O O" if below is walls[0] else " O . ."
-                try:
-                    game = game_from("\n".join([*(row + beside for row in corner), "O O O O O" + beside[2:], *below]))
-                except IllegalMoveError:  # a chain without liberties
-                    break
-                target = next((point for point in board_points(7, 6) if game.board.color[point] == BLACK), None)
-                if target is None:
-                    break
-                reader = FightReader(game.board, nodes=1000)
-                is_known = below is walls[0]
-                aim = reader.captures if captures == is_known else reader.survives
-                answers.append(aim(target, WHITE).is_proved)
-            if len(answers) == 2:
-                proved[captures] += answers[0]
-                assert answers != [True, True], game
+        try:
+            known, unknown = (
+                game_from("\n".join([*(row + beside for row in corner), "O O O O O" + beside[2:], *below]))
+                for below, beside in zip(walls, (" O O O", " O . ."), strict=True)
+            )
+        except IllegalMoveError:  # a chain without liberties
+            continue
+        target = next((point for point in board_points(7, 6) if known.board.color[point] == BLACK), None)
+        for captures in (False, True) if target is not None else ():
+            reader = FightReader(known.board, nodes=1000)
+            if (reader.captures if captures else reader.survives)(target, WHITE).is_proved:
+                proved[captures] += 1
+                reader = FightReader(unknown.board, nodes=1000)
+                opposite = reader.survives if captures else reader.captures
+                assert not opposite(target, WHITE).is_proved, known
 
 
 # --- symmetry ---
