@@ -145,7 +145,7 @@ def review_command(
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table)
-    from gtp_engine.base.streams import write_log
+    from gtp_engine.base.streams import once_each, write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
@@ -162,9 +162,10 @@ def review_command(
     _check_readable(sources, place.game, settings.player)
     if settings.learn and (len(sources) != 1 or Path("-") in files):
         raise click.UsageError("--learn with several records or stdin: name one file")
-    evaluator = evaluator_of(config)
-    warm_up(Resources(evaluator), config, write_log)
-    people = open_people(config, evaluator)
+    log = once_each(write_log)
+    evaluator = evaluator_of(config, log)
+    warm_up(Resources(evaluator), config, log)
+    people = open_people(config, evaluator, log)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
     request = WorkerRequest(settings.workers, settings.ray, write_log)
@@ -219,13 +220,8 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         data = sys.stdin.buffer.read()
         sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
-        raise SgfError(
-            problem(
-                "no records to review",
-                expected="files that end in .sgf, .gib, .ngf or .ugf",
-                advice="name others one by one",
-            )
-        )
+        expected = "files that end in .sgf, .gib, .ngf or .ugf"
+        raise SgfError(problem("no records to review", expected=expected, advice="name others one by one"))
     return sources
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import ArgumentError, problem, shown
 from gtp_engine.base.files import expanded
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import once_each, write_log
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.named_networks import shipped_network
@@ -48,9 +48,9 @@ def networks_of(config: Config, log: Log = write_log) -> Networks:
 
     The first two are None if the configuration names none.  Raises ModelError.
     """
-    return Networks(
-        evaluator_of(config, log), _human_evaluator_of(config, log), partial(shipped_evaluator, config, log)
-    )
+    log = once_each(log)
+    load_shipped = partial(shipped_evaluator, config, log)
+    return Networks(evaluator_of(config, log), _human_evaluator_of(config, log), load_shipped)
 
 
 def networks_or_configured(
@@ -70,7 +70,7 @@ def networks_or_configured(
         given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
         raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))
     if not isinstance(evaluator, EllipsisType):
-        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, log))
+        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, once_each(log)))
     if human is not None:
         config = replace(config, network=replace(config.network, human_model=None))
     found = networks_of(config, log)

@@ -163,8 +163,8 @@ def load_evaluator(
 ) -> NetworkEvaluator:
     """Return the evaluator that the configuration describes, ready for boards of `board` (width, height) points.
 
-    `log` receives a line about what runs the network, one for each provider that failed, and hints.  `batch` is the
-    number of positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
+    `log` receives lines: what runs the network, why, each provider that failed, and hints.  `batch` is the number of
+    positions that callers pass to the evaluator in one call, 0: a number that suits network and machine.
     Without `needs_value` a policy alone will do.
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
@@ -202,10 +202,10 @@ def load_evaluator(
             log(f"{error}. {following.title} runs the network instead.")
             continue
         info = evaluator.info
-        text = f"Network {info.name}: {runtime.title}, up to {info.batch} positions at a time."
-        log(" ".join([text, *runtime.reasons[-1:]]))
-        for (width, height), other in files["policy"].for_boards.items():
-            log(f"Network {other.info.name} plays on {width}x{height}.")
+        others = [f", on {w}x{h} {other.info.name}" for (w, h), other in files["policy"].for_boards.items()]
+        log(f"Network {info.name}{''.join(others)}: {runtime.title}, up to {info.batch} positions at a time.")
+        for why in runtime.reasons[-1:]:
+            log(why)
         if config.precision == "auto" and (hint := quantization_hint(files["policy"], runtime.provider, simd)):
             log(hint)
         return evaluator

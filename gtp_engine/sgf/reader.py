@@ -83,14 +83,14 @@ _OTHER_FORMATS: Final = {
 """How files that are not SGF begin."""
 
 
-def read_sgf_file(path: str, most_bytes: int | None = MAX_BYTES) -> bytes:
-    """Return the contents of a regular file; raises SgfError when there is none or it is too large."""
+def read_sgf_file(path: str, most_bytes: int | None = MAX_BYTES, *, is_named: bool = True) -> bytes:
+    """Return the contents of a regular file; raises SgfError, which may name it, if it is none or too large."""
     try:
         with open_regular(path) as file:
             data = file.read(-1 if most_bytes is None else most_bytes + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-        raise SgfError(f"cannot open {shown_path(path)}: {reason}") from None
+        raise SgfError(f"cannot open {shown_path(path)}: {reason}" if is_named else reason) from None
     if most_bytes is not None:
         _check_length(data)
     return data

@@ -137,12 +137,9 @@ def test_int8_is_meant_for_the_network_that_plays(
     loaded: list[NetworkConfig] = []
     monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda network, **_: loaded.append(network))
     values = {"network.model": "net.onnx", "network.human_model": "human.onnx", "network.precision": precision}
-    config = Config().with_values(values)
-    networks_of(config)
-    assert [(network.model, network.precision) for network in loaded] == [
-        ("net.onnx", precision),
-        ("human.onnx", of_human),
-    ]
+    networks_of(Config().with_values(values))
+    found = [(network.model, network.precision) for network in loaded]
+    assert found == [("net.onnx", precision), ("human.onnx", of_human)]
 
 
 class TestSettings:

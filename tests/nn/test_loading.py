@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from gtp_engine import Game, ModelError, Rules, load_evaluator
 from gtp_engine.base.files import sha256_of
-from gtp_engine.config import NetworkConfig
+from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.nn import loading, named_networks, onnx_model
+from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.loading import EVALUATION, disagreement
 from gtp_engine.nn.metadata import read_info, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
@@ -67,14 +68,19 @@ def config(path: Path, **options: str) -> NetworkConfig:
 def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     lines: list[str] = []
     evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
-    (line,) = lines
-    assert line.startswith("Network tiny: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time. ")
-    assert line.endswith("It calculates in float32, as the network was trained.")
+    what = "Network tiny: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time."
+    assert lines == [what, "It calculates in float32, as the network was trained."]
     positions, _ = random_rows(1, 9)
     out = new_evaluation(1, 9, 9)
     evaluator.evaluate(Request(positions, 1, out))
     assert out.policy.sum() == pytest.approx(1, abs=1e-4)
     evaluator.close()
+
+
+def test_what_holds_for_all_networks_of_an_engine_is_logged_once(networks: Path) -> None:
+    lines: list[str] = []
+    networks_of(Config(network=config(networks / "katago.onnx", human_model=f"{networks}/small.onnx")), lines.append)
+    assert [line.partition(":")[0] for line in lines[::2]] == ["Network tiny", "Network small"] and len(lines) == 3
 
 
 @pytest.mark.parametrize(
@@ -217,7 +223,7 @@ def test_a_network_for_one_board_plays_it_beside_the_one_for_all(
 ) -> None:
     lines: list[str] = []
     both = load_evaluator(config(folder_of(tmp_path, networks, "katago", "small")), log=lines.append, board=board)
-    assert lines[-1] == "Network small plays on 9x9."
+    assert lines[-2].startswith("Network tiny, on 9x9 small: ONNX Runtime")
     assert (both.info.name, both.info.boards) == ("tiny", ANY_BOARD)
     assert (both.info.on(9, 9).name, both.info.on(13, 13).name) == ("small", "tiny")
     for size, name in ((9, "small"), (13, "katago"), (9, "small")):
@@ -365,7 +371,7 @@ def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, mo
     monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino", "cpu"])
     lines: list[str] = []
     load_evaluator(config(networks / "katago.onnx", provider="auto"), log=lines.append, board=(5, 5))
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert (
         "OpenVINO could not be started. ONNX Runtime's own CPU provider in float32 runs the network instead."
         in lines[0]

@@ -25,7 +25,7 @@ from gtp_engine.sgf import parse_sgf
 def evaluator(monkeypatch: pytest.MonkeyPatch) -> AreaEvaluator:
     """Have the command use an evaluator of a few lines."""
     found = AreaEvaluator()
-    monkeypatch.setattr("gtp_engine.nn.evaluators.evaluator_of", lambda config: found)
+    monkeypatch.setattr("gtp_engine.nn.evaluators.evaluator_of", lambda *_: found)
     monkeypatch.setattr("gtp_engine.people.review.lessons.open_people", lambda *_: None)
     monkeypatch.setattr("gtp_engine.engine.rehearsal.warm_up", lambda *_: None)
     return found

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.base.errors import SgfError, TengenError, WorkerError, shown_path
+from gtp_engine.base.errors import TengenError, WorkerError
 from gtp_engine.base.files import json_of, replacing
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.workers import open_workers
@@ -130,16 +130,8 @@ def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
             if file not in found and not (path.is_dir() and file.stem.endswith(SUFFIX)):
                 target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
                 targets.add(target)
-                found[file] = RecordSource(str(file), partial(_read, str(file)), target)
+                found[file] = RecordSource(str(file), partial(read_sgf_file, str(file), is_named=False), target)
     return list(found.values())
-
-
-def _read(name: str) -> bytes:
-    """Return the contents of a file; raises SgfError, which does not name the file: a source has its name."""
-    try:
-        return read_sgf_file(name)
-    except SgfError as error:
-        raise SgfError(str(error).removeprefix(f"cannot open {shown_path(name)}: ")) from error
 
 
 def _free_target(target: Path, taken: Collection[Path]) -> Path:
