@@ -183,7 +183,12 @@ def test_a_network_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert all(value > 0 for value in row.values())
     assert report["recommended"]["eval_batch"] in (1, 4)
     assert str(report["recommended"]["network_threads"]) in report["evaluations_per_s"]
-    assert len(lines) == 2 + len(report["evaluations_per_s"])
+    assert [line.split()[0] for line in lines] == [
+        "Network",
+        "It",
+        *["Evaluations"] * len(report["evaluations_per_s"]),
+        "Search",
+    ]
 
 
 def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
