@@ -15,6 +15,7 @@ import math
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -81,7 +82,7 @@ class RolloutPolicy(Protocol):
 
 
 class Evaluator(RolloutPolicy, Protocol):
-    """Evaluates positions; one thread calls it at a time.
+    """Evaluates positions; one thread calls it at a time, or as many as `info.at_once`.
 
     `write_rollout_policy` may be called only where `info.has_rollout_policy`.
 
@@ -281,10 +282,14 @@ class FunctionEvaluator(BareEvaluator):
 
 
 class ForwardingEvaluator:
-    """Forwards every call to `evaluator`, each within the context `turn`, which can be entered again and again."""
+    """Forwards every call to `evaluator`, each within the context `turn`, which can be entered again and again.
+
+    One thread calls it at a time, unless `turn` lets two in.
+    """
 
     def __init__(self, evaluator: Evaluator, turn: AbstractContextManager[Any] | None = None) -> None:
-        self.info: Final[EvaluatorInfo] = evaluator.info
+        has_turns = isinstance(turn, threading.Semaphore)
+        self.info: Final[EvaluatorInfo] = evaluator.info if has_turns else replace(evaluator.info, pair_seconds=())
         self._evaluator: Final = evaluator
         self._turn: Final[AbstractContextManager[Any]] = nullcontext() if turn is None else turn
 
@@ -315,13 +320,13 @@ class ForwardingEvaluator:
 
 
 class ExclusiveEvaluator(ForwardingEvaluator):
-    """Forwards calls to `evaluator`, which by contract serves one thread at a time, and refuses answers with NaN.
+    """Forwards calls to `evaluator`, as many at a time as it serves threads, and refuses answers with NaN.
 
     A search that was stopped may leave a batch behind, whose evaluation is not used, while the next search begins.
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
-        super().__init__(evaluator, threading.Lock())
+        super().__init__(evaluator, threading.Semaphore(evaluator.info.at_once))
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions; raises ArgumentError for NaN, infinity and a negative policy."""

@@ -68,6 +68,10 @@ _POSITION_WORK: Final = 0.00015
 """Processor time in seconds that a search spends besides on a call, and on each of its positions on 19×19.  Calls of
 about 3.5 positions cost 1.26 ms on a Xeon with AMX, 0.8 to 1 ms on Zen 3 and Zen 4."""
 
+_PAIRS_ARE_WORTH: Final = 0.95
+"""Factor on the speed expected of two calls at a time: on a Zen 4, where 1.04 times the best other one is expected,
+they gained nothing; on a Xeon with AMX they gain as much as is expected or more."""
+
 _GOOD_ENOUGH: Final = 0.97
 """Share of the best speed for which a search takes fewer positions at a time, as it selects them knowing more."""
 
@@ -90,6 +94,8 @@ class EvaluatorInfo:
     """Rows in one call that this machine evaluates most efficiently; calls may have more or fewer."""
     call_seconds: tuple[tuple[int, float], ...] = ()
     """Seconds for calls of different numbers of positions on 19×19, as measured on this machine (`nn.call_times`)."""
+    pair_seconds: tuple[tuple[int, float], ...] = ()
+    """The same for calls of which two are made at a time; none where only one may be."""
     has_value: bool = True
     """Whether it evaluates who wins; else every position is even, and only rollouts may count."""
     has_score: bool = True
@@ -127,6 +133,11 @@ class EvaluatorInfo:
     def on(self, width: int, height: int) -> "EvaluatorInfo":
         """Return the description for boards of this size, with the name of the network that evaluates them."""
         return replace(self, name=self.names_by_board.get((width, height), self.name))
+
+    @property
+    def at_once(self) -> int:
+        """Calls that may be made at a time."""
+        return 2 if self.pair_seconds else 1
 
     @property
     def may_lack_history(self) -> bool:
@@ -167,6 +178,7 @@ class EvaluatorInfo:
         With one batch, network and search take turns.  With two, the half of the work that is not done by the thread
         that calls the network (selecting, expanding, backing up) goes on beside it, on one of its cores.  On a Xeon
         with AMX this predicts 1.06 times the speed with batches of 8, and so it was; more than two were no faster.
+        With three, two calls are made at a time, each on half of the cores, as is the work for it.
         """
         rates: dict[tuple[int, int], float] = {}
         for size, full_seconds in self.call_seconds:
@@ -174,6 +186,9 @@ class EvaluatorInfo:
             if network <= _LONGEST_CALL or not rates:
                 rates[size, 1] = size / (network + work)
                 rates[size, 2] = size / (network + work / 2 + work / 2 / available_cores())
+        for size, full_seconds in self.pair_seconds:
+            work = _CALL_WORK + _POSITION_WORK * size * area
+            rates[size, 3] = _PAIRS_ARE_WORTH * 2 * size / (full_seconds * area + work)
         return rates
 
     def katago_facts(self) -> "dict[str, str | int]":

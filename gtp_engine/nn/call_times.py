@@ -1,68 +1,113 @@
-"""How long a network takes for calls of 1, 2, 4 … positions on this machine: measured once, and kept on disk.
+"""How long a network takes for calls of 1, 2, 4 … positions on this machine, alone and two at a time.
 
-The times decide how many positions a search has evaluated at once (`EvaluatorInfo.batches`).  They lie beside the
-compiled networks, and are measured again for another network file, precision, processor, number of threads or version
-of a package.  While kernels are being compiled the cores are busy, so nothing is measured before they are complete.
+They decide how many positions a search has evaluated at once (`EvaluatorInfo.batches`).  They are measured once, lie
+beside the compiled networks, and are measured again for another network file, precision, processor, number of threads
+or version of a package.  While kernels are being compiled the cores are busy, so nothing is measured before.
 """
 
 import json
 import sys
 import time
 from collections.abc import Sequence
-from math import inf
-from typing import Final
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
+from typing import Any, Final, NamedTuple
 
 from gtp_engine import __version__
 from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import available_cores, processor_key
 from gtp_engine.compiled.kernel_cache import is_cache_filled, keep_network, kept_network
-from gtp_engine.evaluation.evaluator_info import FULL_AREA
+from gtp_engine.evaluation.evaluator_info import FULL_AREA, EvaluatorInfo
 from gtp_engine.nn.network_evaluator import Model
 from gtp_engine.nn.onnx_model import OnnxModel, random_inputs
 
 _CALLS: Final = 4
-_ROUNDS: Final = 6
-"""Calls of each number of positions, of which the fastest counts: other programs only make calls slower.  The numbers
-take turns, so that a machine that is slower for a while is so for all of them."""
-_LONGEST: Final = 0.5
+_ROUNDS: Final = 12
+"""Calls of each number of positions, of which the median counts.  The numbers take turns, so that a machine that is
+slower or faster for a while is so for all of them: where others share a processor with AMX, calls take two to three
+times as long in some seconds as in others."""
+_PAIRS: Final = 3
+"""Calls that each of two threads makes in a round."""
+_LONGEST: Final = 1.0
 """Seconds after which no more calls are made, so that a start with a slow network is not held up."""
 
 CallSeconds = tuple[tuple[int, float], ...]
 """Positions in a call, and its seconds on a board of 19×19."""
 
 
-def call_seconds(networks: Sequence[OnnxModel], board: tuple[int, int], *, threads: int) -> CallSeconds:
+class CallTimes(NamedTuple):
+    """How long calls take: those made alone, and those of which two are made at a time, if that gains."""
+
+    alone: CallSeconds = ()
+    pairs: CallSeconds = ()
+
+
+def call_times(networks: Sequence[OnnxModel], board: tuple[int, int], *, threads: int) -> CallTimes:
     """Return the seconds of calls of 1, 2, 4 … positions to all of these networks, measured on `board` unless kept.
 
-    Nothing for graphics cards, whose batches are large whatever they take, and while kernels are being compiled.
+    Nothing for graphics cards, whose batches are large whatever they take, and while kernels are being compiled.  Where
+    pairs of calls gain, the networks are ready for them (`OnnxModel.halve_cores`).
     """
     runtime = networks[0].runtime
     if not runtime.provider.is_cpu:
-        return ()
+        return CallTimes()
     states = [(network.path.resolve(), network.path.stat()) for network in networks]
     files = [(str(path), state.st_size, state.st_mtime_ns) for path, state in states]
     version = sys.modules[runtime.provider.package].__version__  # imported when the networks were loaded
     key = repr((files, runtime.title, version, __version__, processor_key(), available_cores(), threads, board))
     try:
-        return tuple((int(size), float(seconds)) for size, seconds in json_of((kept_network(key) or b"").decode()))
+        alone, pairs = json_of((kept_network(key) or b"").decode())
+        times = CallTimes(_times(alone), _times(pairs))
     except (TypeError, ValueError):  # nothing is kept, or it is damaged
-        pass
-    if not is_cache_filled():
-        return ()
+        if not is_cache_filled():
+            return CallTimes()
+        times = _measured(networks, board)
+        keep_network(key, json.dumps(times).encode())
+    for network in networks if times.pairs else ():
+        network.halve_cores()
+    return times
+
+
+def _times(kept: Any) -> CallSeconds:
+    return tuple((int(size), float(seconds)) for size, seconds in kept)
+
+
+def _measured(networks: Sequence[OnnxModel], board: tuple[int, int]) -> CallTimes:
+    """Return the seconds of calls, of pairs only where a search gains by them."""
     sizes = [1 << power for power in range(networks[0].batch.bit_length())]
-    seconds, until = [inf] * len(sizes), time.perf_counter() + _LONGEST
-    for number in range(1 + _ROUNDS):
-        found = [sum(fastest_call(network, size, board, calls=1) for network in networks) for size in sizes]
-        if number > 0:  # the first calls of a session are slower
-            seconds = [min(pair) for pair in zip(seconds, found, strict=True)]
-        if number > 0 and time.perf_counter() > until:
-            break
+    can_pair, until = all([network.halve_cores() for network in networks]), time.perf_counter() + _LONGEST
+    paired = sizes[1:-1] if can_pair else []  # smaller calls would need more work beside them than they save
+    rounds: list[list[float]] = []
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(1 + _ROUNDS):
+            alone = [sum(fastest_call(each, size, board, calls=1) for each in networks) for size in sizes]
+            pairs = [sum(_call_of_pairs(each, size, board, pool) for each in networks) for size in paired]
+            rounds.append([*alone, *(seconds / alone[-1] for seconds in pairs)])
+            if number > 0 and time.perf_counter() > until:
+                break
+    medians = [median(column) for column in zip(*rounds[1:], strict=True)]  # the first calls are slower
+    seconds = [each * FULL_AREA / (board[0] * board[1]) for each in medians[: len(sizes)]]
+    seconds_of_pairs = [seconds[-1] * share for share in medians[len(sizes) :]]
     for i in range(1, len(sizes)):  # as fast as two calls at least: on a busy machine longer calls are disturbed more
         seconds[i] = min(seconds[i], 2 * seconds[i - 1])
-    full_boards = board[0] * board[1] / FULL_AREA
-    times = tuple((size, each / full_boards) for size, each in zip(sizes, seconds, strict=True))
-    keep_network(key, json.dumps(times).encode())
-    return times
+    found = CallTimes(tuple(zip(sizes, seconds, strict=True)), tuple(zip(paired, seconds_of_pairs, strict=True)))
+    info = EvaluatorInfo("", networks[0].batch, call_seconds=found.alone, pair_seconds=found.pairs)
+    if info.batches(*board, size=0, count=0, repeats=False)[1] > info.at_once:
+        return found
+    for network in networks:
+        network.join_cores()
+    return CallTimes(found.alone)
+
+
+def _call_of_pairs(network: Model, size: int, board: tuple[int, int], pool: ThreadPoolExecutor) -> float:
+    """Return the seconds of a call of which two threads make some at a time."""
+    inputs = random_inputs(network.info, size, board)
+    started = time.perf_counter()
+    for _ in pool.map(lambda _: [network.run(*inputs) for _ in range(_PAIRS)], range(2)):
+        pass
+    seconds = (time.perf_counter() - started) / _PAIRS
+    network.run(*inputs)  # so that the next call is taken for one that is alone
+    return seconds
 
 
 def fastest_call(network: Model, size: int, board: tuple[int, int] | None = None, *, calls: int = _CALLS) -> float:

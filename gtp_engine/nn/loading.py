@@ -29,7 +29,7 @@ from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.call_times import call_seconds, fastest_call
+from gtp_engine.nn.call_times import CallTimes, call_times, fastest_call
 from gtp_engine.nn.metadata import add_property, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
@@ -235,6 +235,7 @@ def _evaluator(
         models[path] for path in {files[purpose].path(runtime.precision) for purpose in files if purpose != "rollout"}
     ]
     boards = {board for entry in files.values() for board in entry.for_boards}
+    times = call_times(searching, board, threads=config.network_threads) if all_play and not batch else CallTimes()
     chosen = {board: [entry.for_boards.get(board, entry) for entry in files.values()] for board in boards}
     return NetworkEvaluator(
         by_purpose["policy"],
@@ -242,7 +243,8 @@ def _evaluator(
         rollout=by_purpose.get("rollout"),
         rollout_weights=rollout_weights,
         config=config,
-        call_seconds=call_seconds(searching, board, threads=config.network_threads) if all_play and not batch else (),
+        call_seconds=times.alone,
+        pair_seconds=times.pairs,
         names_by_board={
             board: " + ".join(dict.fromkeys(each.info.name for each in entries)) for board, entries in chosen.items()
         },
@@ -271,6 +273,16 @@ class _LoadedModel(OnnxModel):
         That takes a session for one position; the others are created by `prepare`, beside the kernels at a start.
         """
         self._check(self._for_boards.get(board) or self, board)
+
+    def halve_cores(self) -> bool:
+        """Return whether two calls can be run at a time from now on, to each network."""
+        return all([super().halve_cores(), *(other.halve_cores() for other in self._for_boards.values())])
+
+    def join_cores(self) -> None:
+        """Have calls to each network take turns again."""
+        super().join_cores()
+        for other in self._for_boards.values():
+            other.join_cores()
 
     def prepare(self, width: int, height: int) -> None:
         """Get the network for boards of this size ready; raises ModelError."""

@@ -9,12 +9,13 @@ which K are evaluated.
 """
 
 import functools
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -46,7 +47,7 @@ from gtp_engine.nn.decode import (
     decode_value,
     finish_rows,
 )
-from gtp_engine.nn.encoders import Encoder, KatagoHumanEncoder, KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import Encoder, Inputs, KatagoHumanEncoder, KatagoV7Encoder, new_inputs
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
 from gtp_engine.nn.onnx_model import MAX_BOARDS, RawOutputs
 from gtp_engine.nn.plug_ins import plugged_in_encoder
@@ -92,25 +93,31 @@ class Model(Protocol):
         ...
 
 
-class InputBuffers:
-    """An encoder and the arrays it fills, for B rows of boards of one size."""
+class InputBuffers(threading.local):
+    """The arrays that an encoder fills, of each thread its own, for as many rows of boards of one size as were last."""
 
-    def __init__(self, info: NetworkInfo, batch: int, width: int, height: int) -> None:
-        self.shape: Final = (batch, width, height)
-        self.suicide_area: Final = info.suicide_area
-        self.encoder: Final = new_encoder(info, width, height)
-        self.inputs: Final = new_inputs(self.encoder, batch, width, height)
+    inputs = Inputs(np.zeros((0, 0, 0, 0), dtype=np.float32), np.zeros((0, 0), dtype=np.float32))
+
+    def of(self, encoder: Encoder, batch: int, width: int, height: int) -> Inputs:
+        """Return arrays for so many rows."""
+        if self.inputs.spatial.shape != (batch, encoder.planes, height, width):
+            self.inputs = new_inputs(encoder, batch, width, height)
+        return self.inputs
 
 
 class EncodedNetwork:
-    """Runs a model on positions; input arrays are reused as long as board size and number of rows stay the same.
+    """Runs a model on positions; two threads may run it, and take turns with its encoder.
 
     Raises ModelError if the file's planes are not those of its encoder.
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._buffers: InputBuffers | None = None
+        self._buffers: Final = InputBuffers()
+        self._encoding: Final = threading.Lock()
+        self._encoder: Encoder | None = None
+        self._encodes: tuple[int, int, bool] | None = None
+        """Width and height of the boards that the encoder is for, and what it takes for areas."""
         encoder = new_encoder(model.info, 19, 19)
         wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
         if found != wanted:
@@ -130,26 +137,25 @@ class EncodedNetwork:
 
         `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
         """
-        buffers = self._buffers_for(positions, suicide_area)
-        first = 0
-        for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
-            part = range(int(rows[first]), int(rows[last]) + 1)
-            buffers.encoder.encode(positions, part, symmetries, buffers.inputs)
-            first = last + 1
-        spatial, globals_ = buffers.inputs
+        with self._encoding:
+            encoder, first = self._encoder_for(board_size(positions), suicide_area), 0
+            inputs = self._buffers.of(encoder, positions.to_play.size, *board_size(positions))
+            for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
+                encoder.encode(positions, range(int(rows[first]), int(rows[last]) + 1), symmetries, inputs)
+                first = last + 1
+        spatial, globals_ = inputs
         if len(rows) == rows[-1] + 1:
             return self.model.run(spatial[: len(rows)], globals_[: len(rows)])
         return self.model.run(spatial[rows], globals_[rows])
 
-    def _buffers_for(self, positions: Positions, suicide_area: int) -> InputBuffers:
-        """Return buffers for the boards and the number of rows of `positions`."""
-        shape, info = (positions.to_play.size, *board_size(positions)), self.model.info
-        if suicide_area != AS_TRAINED and info.suicide_area != bool(suicide_area):
-            info = replace(info, suicide_area=bool(suicide_area))
-        buffers = self._buffers
-        if buffers is None or (buffers.shape, buffers.suicide_area) != (shape, info.suicide_area):
-            buffers = self._buffers = InputBuffers(info, *shape)
-        return buffers
+    def _encoder_for(self, board: tuple[int, int], suicide_area: int) -> Encoder:
+        """Return the encoder for boards of this size, the last one if it is."""
+        info = self.model.info
+        wanted = (*board, info.suicide_area if suicide_area == AS_TRAINED else bool(suicide_area))
+        if self._encoder is None or self._encodes != wanted:
+            self._encoder = new_encoder(replace(info, suicide_area=wanted[2]), *board)
+            self._encodes = wanted
+        return self._encoder
 
 
 def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
@@ -161,17 +167,13 @@ def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
     return plugged_in_encoder(info.encoder, width, height)
 
 
-@dataclass(frozen=True)
-class _Workspace:
-    """Tables and work arrays for one board size and number of rows B, and the cache."""
+class _Workspace(NamedTuple):
+    """Tables and the cache for one board size, and work arrays of a call."""
 
-    shape: tuple[int, int, int]  # B, width, height
     cells: IntArray  # [S, n]
-    rows: IntArray  # [B] 0, 1, 2 …
-    missing: IntArray  # [B]
+    cache: Cache | None
     symmetries: IntArray  # [B]
     scratch: FloatArray  # [n]
-    cache: Cache | None
 
 
 class NetworkEvaluator:
@@ -181,7 +183,7 @@ class NetworkEvaluator:
     even, and rollouts have to say what a position is worth.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
-    orientations, whose mean is taken.  `call_seconds` and `names_by_board` are as in `EvaluatorInfo`.
+    orientations, whose mean is taken.  `call_seconds`, `pair_seconds` and `names_by_board` are as in `EvaluatorInfo`.
     """
 
     def __init__(
@@ -194,6 +196,7 @@ class NetworkEvaluator:
         config: NetworkConfig,
         looks: int = 1,
         call_seconds: tuple[tuple[int, float], ...] = (),
+        pair_seconds: tuple[tuple[int, float], ...] = (),
         names_by_board: Mapping[tuple[int, int], str] = MappingProxyType({}),
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys(each for each in (policy, value, rollout) if each is not None))
@@ -202,6 +205,7 @@ class NetworkEvaluator:
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
             call_seconds=call_seconds,
+            pair_seconds=pair_seconds,
             names_by_board=dict(names_by_board),
             has_value=value is not None,
             has_score=of_value.is_katago,
@@ -227,7 +231,9 @@ class NetworkEvaluator:
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
         numbers = {"any": ANY_SYMMETRY, "none": IDENTITY, "all": ALL_SYMMETRIES}
         self._default_symmetry = numbers[config.symmetry] if config.symmetry in numbers else int(config.symmetry)
-        self._workspaces: OrderedDict[tuple[int, int, int], _Workspace] = OrderedDict()
+        self._boards: OrderedDict[tuple[int, int], tuple[IntArray, Cache | None]] = OrderedDict()
+        self._caching: Final = threading.Lock()
+        """Held while the caches, of which `_boards` has one for each size of board, are read or written."""
 
     def prepare(self, width: int, height: int) -> None:
         """Get the networks ready for boards of this size, which may take seconds; raises ModelError if they cannot."""
@@ -245,24 +251,24 @@ class NetworkEvaluator:
         if request.options.symmetry == ANY_SYMMETRY:
             request = request._replace(options=request.options._replace(symmetry=self._default_symmetry))
         positions, options = request.positions, request.options
-        space = self._workspace_for(positions)
+        space, rows = self._workspace_for(positions), np.arange(request.rows, dtype=np.int32)
         if space.cache is None or request.optimistic is not None:
-            self._run_networks(space, request, space.rows[: request.rows])
+            self._run_networks(space, request, rows)
             return
         keys = positions.situation if options.shares_transpositions else positions.key
         keys = keys ^ positions.conditions_key ^ key_of_numbers(options)
-        misses = find(space.cache, keys, request.rows, request.out, space.missing)
+        with self._caching:
+            misses = find(space.cache, keys, request.rows, request.out, rows)
         if misses > 0:
-            rows = space.missing[:misses]
-            self._run_networks(space, request, rows)
-            store(space.cache, keys, rows, request.out)
+            self._run_networks(space, request, rows[:misses])
+            with self._caching:
+                store(space.cache, keys, rows[:misses], request.out)
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `RolloutPolicy`."""
         assert self._rollout is not None, "callers check `info.has_rollout_policy`"
         space = self._workspace_for(positions)
-        rows = space.rows[:count]
-        space.symmetries[:count] = 0
+        rows = np.arange(count, dtype=np.int32)
         policy[:count] = 0.0
         encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
         raw = self._rollout.run(positions, rows, space.symmetries)
@@ -270,11 +276,11 @@ class NetworkEvaluator:
 
     def clear_cache(self) -> None:
         """Empty the cache."""
-        self._workspaces.clear()
+        self._boards.clear()
 
     def close(self) -> None:
         """Free the networks and the cache."""
-        self._workspaces.clear()
+        self._boards.clear()
         for network in self.networks:
             network.model.close()
 
@@ -341,35 +347,19 @@ class NetworkEvaluator:
         decode_policy(positions, encoded, how, raw.policy, policy)
 
     def _workspace_for(self, positions: Positions) -> _Workspace:
-        """Return the workspace for the boards and number of rows of `positions`; see `MAX_BOARDS`."""
-        shape = (positions.to_play.size, *board_size(positions))
-        if shape not in self._workspaces:
-            self._workspaces[shape] = self._new_workspace(shape, n=positions.forbidden.shape[1])
-        self._workspaces.move_to_end(shape)
-        return self._workspaces[shape]
-
-    def _new_workspace(self, shape: tuple[int, int, int], *, n: int) -> _Workspace:
-        """Return a workspace for `shape` and padded boards of length `n`; the least recent board makes room for it."""
-        batch, width, height = shape
-        same_board = [space.cache for space in self._workspaces.values() if space.shape[1:] == (width, height)]
-        last_use = {each[1:]: number for number, each in enumerate(self._workspaces)}
-        if not same_board and len(last_use) == MAX_BOARDS:
-            oldest = min(last_use, key=last_use.__getitem__)
-            for other in [each for each in self._workspaces if each[1:] == oldest]:
-                del self._workspaces[other]
-        size = self._config.cache_positions
-        cache = same_board[0] if same_board else (new_cache(size, n) if size else None)
-        if cache is not None and not same_board:
-            BUDGET.keep(cache.key, sum(array.nbytes for array in cache) / 2**20)
-        return _Workspace(
-            shape=shape,
-            cells=cell_table(width, height),
-            rows=np.arange(batch, dtype=np.int32),
-            missing=np.zeros(batch, dtype=np.int32),
-            symmetries=np.zeros(batch, dtype=np.int32),
-            scratch=np.zeros(n, dtype=np.float32),
-            cache=cache,
-        )
+        """Return the workspace for `positions`; the cache of the least recent board makes room (`MAX_BOARDS`)."""
+        (batch, n), board, size = positions.forbidden.shape, board_size(positions), self._config.cache_positions
+        with self._caching:
+            if board not in self._boards:
+                if len(self._boards) == MAX_BOARDS:
+                    self._boards.popitem(last=False)
+                cache = new_cache(size, n) if size else None
+                if cache is not None:
+                    BUDGET.keep(cache.key, sum(array.nbytes for array in cache) / 2**20)
+                self._boards[board] = cell_table(*board), cache
+            self._boards.move_to_end(board)
+            tables = self._boards[board]
+        return _Workspace(*tables, np.zeros(batch, dtype=np.int32), np.zeros(n, dtype=np.float32))
 
 
 def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:

@@ -30,7 +30,7 @@ from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
-from gtp_engine.nn.openvino_session import OpenVinoSession, device_names, is_installed
+from gtp_engine.nn.openvino_session import OpenVinoSession, can_halve_cores, device_names, is_installed
 from gtp_engine.nn.providers import (
     ANY_SIZE,
     IN_PARTS,
@@ -162,6 +162,7 @@ class Session(Protocol):
 class OnnxModel:
     """A network of one file, run by one provider; calls of several threads take turns, while others may prepare it.
 
+    After `halve_cores`, two calls at a time are each run on half of the cores, and one alone still on all of them.
     `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
 
     Raises ModelError if the file's metadata cannot be read or is not that of a network; other faults are found by
@@ -176,12 +177,18 @@ class OnnxModel:
         self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
         self._threads = threads
         self._sessions: OrderedDict[tuple[int, int], dict[int, Future[Session]]] = OrderedDict()
-        """For each board the sessions by their number of positions, those included that some thread is creating."""
+        """For each board the sessions by their number of positions, those included that some thread is creating.  For
+        calls of which two are made at a time the number is negative."""
         self._counts: dict[tuple[int, int], Counter[int]] = {}
         """How many calls there were for each number of positions, on boards with open sessions."""
         self._lock: Final = threading.Lock()
-        self._running: Final = threading.Lock()
-        """Held by the call that runs: a network for a new board is checked for damage beside a search."""
+        self.at_once = 1
+        """Calls that are run at a time."""
+        self._running = threading.Semaphore(self.at_once)
+        """Held by the calls that run: a network for a new board is checked for damage beside a search."""
+        self._under_way: Final[Counter[tuple[int, int]]] = Counter()
+        self._had_company = False
+        """Calls under way by their board, and whether the last one began beside another."""
 
     @property
     def precision(self) -> str:
@@ -201,7 +208,9 @@ class OnnxModel:
             return
         with self._lock:
             created = {*self._sessions.get((width, height), ())}
-        others = {rows for count in range(2, self.batch) for rows in self.sessions_for(count)} - created
+        others = {rows for count in range(2, self.batch) for rows in self.sessions_for(count)}
+        others |= {-rows for rows in others | {1} if self.at_once > 1 and rows != self.batch}
+        others -= created
         if others:
             create = threading.Thread(target=self._create, args=(others, width, height), name="network", daemon=True)
             create.start()
@@ -219,24 +228,57 @@ class OnnxModel:
         """
         count, _, height, width = spatial.shape
         feeds = {"spatial": spatial} | ({"globals": globals_} if self.info.globals_ else {})
-        sessions = [(rows, self._session(rows, width, height)) for rows in self._sizes(count, (width, height))]
-        parts, first = [], 0
-        try:
-            for rows, session in sessions:
-                last = min(first + rows, count) if rows else count
-                with _calls.one(), self._running:
-                    part = session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()})
-                parts.append(part)
-                first = last
-        except Exception as error:  # many kinds, as when a session is created
-            raise ModelError(
-                f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
-            ) from error
+        sizes = self._sizes(count, (width, height))
+        with self._beside((width, height)) as is_beside:
+            sessions = [(rows, self._session(-rows if is_beside else rows, width, height)) for rows in sizes]
+            parts, first = [], 0
+            try:
+                for rows, session in sessions:
+                    last = min(first + rows, count) if rows else count
+                    with _calls.one(), self._running:
+                        part = session.run({name: _padded(array[first:last], rows) for name, array in feeds.items()})
+                    parts.append(part)
+                    first = last
+            except Exception as error:  # many kinds, as when a session is created
+                raise ModelError(
+                    f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
+                ) from error
         outputs = RawOutputs(*(_joined([part[name] for part in parts if name in part], count) for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
             outputs = outputs._replace(policy=outputs.policy[:, None, :])
         self._check_shapes(outputs, count, width * height)
         return outputs
+
+    @contextmanager
+    def _beside(self, board: tuple[int, int]) -> Iterator[bool]:
+        """Count a call; yield whether it is to leave half of the cores to another one on this board.
+
+        One is expected where there was one a moment before: both may be between two calls when the first begins.
+        """
+        with self._lock:
+            has_company = self.at_once > 1 and self._under_way[board] > 0
+            is_beside, self._had_company = has_company or self._had_company, has_company
+            self._under_way[board] += 1
+        try:
+            yield is_beside
+        finally:
+            with self._lock:
+                self._under_way[board] -= 1
+
+    def halve_cores(self) -> bool:
+        """Return whether two calls can be run at a time from now on; no call may be under way."""
+        if can_halve_cores(self.runtime, self._threads):
+            self.at_once = 2
+            self._running = threading.Semaphore(self.at_once)
+        return self.at_once > 1
+
+    def join_cores(self) -> None:
+        """Have calls take turns again; no call may be under way."""
+        self.at_once, self._running = 1, threading.Semaphore(1)
+        with self._lock:
+            for sessions in self._sessions.values():
+                for rows in [rows for rows in sessions if rows < 0]:
+                    del sessions[rows]
 
     def sessions_for(self, count: int) -> list[int]:
         """Return the sessions that serve `count` positions one after the other, each by its number of positions."""
@@ -296,9 +338,10 @@ class OnnxModel:
             raise ModelError(
                 problem(f"network {name} on a board of {width}x{height}", expected=f"boards of {self.info.sizes}")
             )
-        dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": rows})
+        dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": abs(rows)})
+        at_once = self.at_once if rows < 0 else 1
         try:
-            session = new_session(self._network, self.runtime, dimensions, threads=self._threads)
+            session = new_session(self._network, self.runtime, dimensions, threads=self._threads, at_once=at_once)
         except ModelError as error:
             raise ModelError(f"network {shown(self.path.name)}: {error}") from error
         self._check_graph(session)
@@ -389,12 +432,17 @@ def listed_devices() -> list[tuple[str, int, str]]:
     return found
 
 
-def new_session(model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int = 0) -> Session:
+def new_session(
+    model: str | bytes, runtime: Runtime, dimensions: Mapping[str, int], *, threads: int = 0, at_once: int = 1
+) -> Session:
     """Return a session of an ONNX file, or of its bytes, with the free axes batch, height and width fixed by name.
 
-    Raises ModelError if the network cannot be loaded, or not with this provider.
+    Only OpenVINO runs more than one call `at_once`.  Raises ModelError if the network cannot be loaded, or not with
+    this provider.
     """
-    kind: Callable[..., Session] = OpenVinoSession if runtime.provider.openvino_device else OnnxRuntimeSession
+    kind: Callable[..., Session] = OnnxRuntimeSession
+    if runtime.provider.openvino_device:
+        kind = functools.partial(OpenVinoSession, at_once=at_once)
     try:
         with _calls.one():
             session = kind(model, runtime, dimensions, threads=threads)

@@ -49,10 +49,12 @@ FAST = ((1, 0.0014), (2, 0.0022), (4, 0.0041), (8, 0.0064))
 ZEN4 = ((1, 0.0032), (2, 0.0059), (4, 0.0119), (8, 0.0218))
 """Those on two cores of a Zen 4."""
 
+Calls = tuple[tuple[int, float], ...]
 
-def batches(calls: tuple[tuple[int, float], ...], board: int = 19, **how: int) -> tuple[int, int]:
+
+def batches(calls: Calls, board: int = 19, pairs: Calls = (), **how: int) -> tuple[int, int]:
     """Return the batches for a network of files with these times on a square board."""
-    info = EvaluatorInfo("test", 8, call_seconds=calls, files=(Path("net.onnx"),))
+    info = EvaluatorInfo("test", 8, call_seconds=calls, pair_seconds=pairs, files=(Path("net.onnx"),))
     return info.batches(board, board, **{"size": 0, "count": 0, "repeats": False, **how})
 
 
@@ -74,6 +76,20 @@ def test_batches_keep_the_network_busy_with_few_positions_under_way(
 ) -> None:
     monkeypatch.setattr("gtp_engine.evaluation.evaluator_info.available_cores", lambda: cores)
     assert batches(calls, board) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "pairs", "expected"),
+    [
+        (FAST, ((2, 0.0031), (4, 0.0058)), (4, 3)),
+        (FAST, ((2, 0.0031), (4, 0.0068)), (8, 2)),
+        (ZEN4, ((2, 0.012), (4, 0.0235)), (8, 1)),
+    ],
+)
+def test_two_calls_are_made_at_a_time_where_that_gains_much(calls: Calls, pairs: Calls, expected: object) -> None:
+    assert batches(calls, pairs=pairs) == expected
+    assert batches(calls, pairs=pairs, count=1) == (8, 1)
+    assert batches(calls, pairs=pairs, repeats=True) == (8, 1)
 
 
 def test_batches_that_are_configured_or_have_to_be_the_same_everywhere_are_not_chosen() -> None:

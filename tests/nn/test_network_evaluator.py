@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -291,6 +292,22 @@ def test_cached_evaluations_need_no_network(path: Path) -> None:
     evaluator.clear_cache()
     evaluate(evaluator, positions, (7, 7))
     assert model.rows == 30
+
+
+def test_two_threads_find_what_one_does(path: Path) -> None:
+    """They share the cache and the encoder, and each has arrays of its own."""
+    batches = [random_rows(4, 7, seed=seed)[0] for seed in range(8)]
+    expected = [evaluate(evaluator_of(path), positions, (7, 7)) for positions in batches]
+    shared = evaluator_of(path, replace(PLAIN, cache_positions=16))
+
+    def evaluate_often(_: int) -> list[Evaluation]:
+        return [evaluate(shared, positions, (7, 7)) for _ in range(20) for positions in batches]
+
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(evaluate_often, range(2)):
+            for evaluation, right in zip(found, expected * 20, strict=True):
+                for field, other in zip(evaluation, right, strict=True):
+                    np.testing.assert_allclose(field, other, atol=1e-3)
 
 
 def test_games_on_boards_of_three_sizes_keep_their_evaluations(path: Path) -> None:

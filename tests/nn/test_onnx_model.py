@@ -5,7 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,9 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     created: list[dict[str, int]] = []
     real = onnx_model.new_session
 
-    def counted(model: str | bytes, runtime: Runtime, dimensions: dict[str, int], *, threads: int = 0) -> object:
+    def counted(model: str | bytes, runtime: Runtime, dimensions: dict[str, int], **how: int) -> object:
         created.append(dimensions)
-        return real(model, runtime, dimensions, threads=threads)
+        return real(model, runtime, dimensions, **how)
 
     monkeypatch.setattr(onnx_model, "new_session", counted)
     model = OnnxModel(network, CPU, batch=4)
@@ -216,6 +216,38 @@ def test_openvino_runs_large_batches_as_halves(
         for name, array in expected.items():
             np.testing.assert_array_equal(found[name], array)
         assert expected["policy"].shape == (rows, 2, size * size + 1) == found["policy"].shape
+
+
+@needs_openvino
+def test_calls_are_run_two_at_a_time_on_half_of_the_cores(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call that is alone has all cores, and the outputs are the same bit for bit."""
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
+    model, given = OnnxModel(network, OPENVINO, threads=2, batch=4), [inputs(count) for count in (1, 2, 3, 4)]
+    expected = [model.run(*each) for each in given]
+    assert model.halve_cores() and sorted(model._sessions[9, 7]) == [1, 2, 4]
+    both = Barrier(2)
+
+    def run_often(_: int) -> list[RawOutputs]:
+        both.wait(bound(60))
+        return [model.run(*each) for _ in range(50) for each in given]
+
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(run_often, range(2)):
+            for outputs, right in zip(found, expected * 50, strict=True):
+                for one, other in zip(outputs, right, strict=True):
+                    np.testing.assert_array_equal(one, other)
+    assert {-1, -2} <= {*model._sessions[9, 7]}
+    model.run(*given[0])
+    model.join_cores()
+    model.run(*given[0])
+    assert min(model._sessions[9, 7]) > 0, "sessions for pairs are freed"
+
+
+@needs_openvino
+def test_an_odd_number_of_cores_is_not_halved(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
+    assert not OnnxModel(network, OPENVINO, threads=1).halve_cores()
+    assert not OnnxModel(network, CPU, threads=2).halve_cores()
 
 
 @needs_openvino

@@ -15,7 +15,13 @@ from puct_support import (
 )
 from signatures import PUCT_FILE, puct_signature
 
-from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, EvaluationOptions
+from gtp_engine.evaluation.evaluator import (
+    ALL_SYMMETRIES,
+    EvaluationOptions,
+    ExclusiveEvaluator,
+    ForwardingEvaluator,
+    Request,
+)
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import FirstMove, Limits, RootPosition, SearchRequest
@@ -56,6 +62,33 @@ def test_a_slow_evaluator_does_not_change_the_search() -> None:
     slow = search(Game(7), 60, AreaEvaluator(delay=0.002), pipeline=2, in_flight_share=1)
     fast = search(Game(7), 60, AreaEvaluator(), pipeline=2, in_flight_share=1)
     assert visits_of(slow) == visits_of(fast)
+
+
+@pytest.mark.parametrize(
+    ("seed", "pipeline", "pairs", "most"),
+    [(None, 3, True, 2), (None, 2, True, 1), (None, 3, False, 1), (1, 3, True, 1)],
+)
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_two_calls_at_a_time_where_the_evaluator_serves_them(
+    seed: int | None, pipeline: int, pairs: bool, most: int, is_shared: bool
+) -> None:
+    """Neither with a seed, as they end in any order, nor through an evaluator that does not say so itself."""
+
+    class Watched(AreaEvaluator):
+        running = most = 0
+
+        def evaluate(self, request: Request) -> None:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            super().evaluate(request)
+            self.running -= 1
+
+    evaluator = Watched(delay=0.002, pair_seconds=((2, 0.002),) if pairs else ())
+    wrapped = ForwardingEvaluator(evaluator) if is_shared else ExclusiveEvaluator(evaluator)
+    with Searching(wrapped, eval_batch=2, pipeline=pipeline, in_flight_share=1) as searcher:
+        searcher.set_seed(seed)
+        assert searcher.run(Game(7), Limits(100)).visits == 100
+    assert evaluator.most == (1 if is_shared else most)
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:

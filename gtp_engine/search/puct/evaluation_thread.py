@@ -1,6 +1,6 @@
-"""The thread that calls the evaluator, so that the searching thread can continue meanwhile, or stop waiting.
+"""The threads that call the evaluator, so that the searching thread can continue meanwhile, or stop waiting.
 
-It calls the players of rollouts too, which searches are handed.
+They call the players of rollouts too, which searches are handed.
 """
 
 import threading
@@ -20,7 +20,7 @@ Call = Callable[[IsDropped], None]
 
 
 class RolloutPlayer(Protocol):
-    """Plays positions out; one thread at a time calls it, the evaluation thread."""
+    """Plays positions out; one thread at a time calls it, an evaluation thread."""
 
     def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
         """Write into `results` how the first `count` rows of `positions` (not changed) end.
@@ -35,7 +35,7 @@ NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
 
 
 class Job:
-    """A call in the evaluation thread; once it is done, `error` holds the exception that it raised, if any."""
+    """A call in an evaluation thread; once it is done, `error` holds the exception that it raised, if any."""
 
     def __init__(self, call: Call) -> None:
         self.call: Final = call
@@ -56,8 +56,8 @@ class Job:
 class Calls(Protocol):
     """Makes calls of the evaluator for a search: `EvaluationThread`, or `joint_search.SharedCalls`."""
 
-    def submit(self, call: Call) -> Job:
-        """Return the job that will run `call`."""
+    def submit(self, call: Call, at_once: int = 1) -> Job:
+        """Return the job that will run `call`, beside others if so many may run at once."""
         ...
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
@@ -78,7 +78,7 @@ class Calls(Protocol):
 
 
 class EvaluationThread:
-    """Runs jobs one after the other in a thread of its own, which starts with the first job.
+    """Runs jobs in the order in which they come, in threads of its own, which start when there are jobs for them.
 
     One thread at a time submits jobs and waits for them; any thread may call `wake`.  The queues are SimpleQueues,
     because a handover by a condition or an event takes as long as selecting and backing up a hundred nodes.
@@ -89,15 +89,15 @@ class EvaluationThread:
         self._jobs: Final[SimpleQueue[Job | None]] = SimpleQueue()
         self._wakeups: Final[SimpleQueue[None]] = SimpleQueue()
         self._unfinished: list[Job] = []
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
 
-    def submit(self, call: Call) -> Job:
-        """Return the job that will run `call`."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-            self._thread.start()
+    def submit(self, call: Call, at_once: int = 1) -> Job:
+        """Return the job that will run `call`, beside others in up to `at_once` threads."""
         job = Job(call)
         self._unfinished = [*(old for old in self._unfinished if not old.is_done), job]
+        if len(self._threads) < min(at_once, len(self._unfinished)):
+            self._threads.append(threading.Thread(target=self._run, name=self._name, daemon=True))
+            self._threads[-1].start()
         self._jobs.put(job)
         return job
 
@@ -121,7 +121,7 @@ class EvaluationThread:
         self._wakeups.put(None)
 
     def drain(self) -> None:
-        """Drop the jobs that have not begun, and wait for the running one; exceptions of either are discarded."""
+        """Drop the jobs that have not begun, and wait for those that run; exceptions of either are discarded."""
         for job in self._unfinished:
             job.is_dropped = True
         for job in self._unfinished:
@@ -132,12 +132,12 @@ class EvaluationThread:
             self._wakeups.get()
 
     def close(self) -> None:
-        """End the thread after the running job; a job submitted later starts a new thread."""
+        """End the threads after the running jobs; a job submitted later starts a new thread."""
         self.drain()
-        if self._thread is not None:
+        for _ in self._threads:
             self._jobs.put(None)
-            self._thread.join()
-            self._thread = None
+        while self._threads:
+            self._threads.pop().join()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:

@@ -56,7 +56,7 @@ class SharedCalls:
         self._evaluator: Final = evaluator
         self._jobs: list[Job] = []
 
-    def submit(self, call: Call) -> Job:
+    def submit(self, call: Call, at_once: int = 1) -> Job:
         """Return the job that will run `call`."""
         job = Job(call)
         self._jobs.append(job)

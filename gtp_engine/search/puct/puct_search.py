@@ -16,8 +16,8 @@ The pipeline, with two batches:
     searching thread     select A   select B   wait ...   back up A   select A'   wait ...   back up B   select B'
     evaluation thread               evaluate A ............ evaluate B ............ evaluate A' ...
 
-With one batch the two threads take turns.  How many positions and batches suit this machine is for the evaluator to say
-(`EvaluatorInfo.batches`).
+With one batch the two threads take turns.  With three, two of them may be evaluated at a time, in a thread each.  How
+many positions and batches suit this machine is for the evaluator to say (`EvaluatorInfo.batches`).
 
 With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
 does not depend on time, and are as large on every machine.  Without one, a leaf may get the cached evaluation of the
@@ -136,6 +136,7 @@ class PuctSearch:
         self.seed = config.search.seed
         self.random = np.random.default_rng(self.seed)
         self._tree: ReusableTree | None = None
+        self._at_once: Final = min(each.info.at_once for each in (evaluator, self._human) if each is not None)
         self.remembered: Remembered | None = None
         """What earlier searches have found, for this one to use and to add to; set before the first search."""
 
@@ -215,8 +216,8 @@ class PuctSearch:
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed` (None: differently every time) and forget the tree."""
-        self.calls.drain()
-        self.seed, self._tree = seed, None  # batches are of another size with a seed
+        self.calls.close()
+        self.seed, self._tree = seed, None  # batches are of another size with a seed, and of one thread
         self.clear()
 
     def close(self) -> None:
@@ -329,6 +330,7 @@ class PuctSearch:
         With `results` the positions are played out too, with `by_people` the human-like network evaluates them.
         """
         human, player = self._human, None if self._tree is None else self._tree.buffers.player
+        has_turns = self._tree is None or len(self._tree.buffers.batches) <= self._at_once
 
         def evaluate(is_dropped: IsDropped) -> None:
             self.evaluator.evaluate(request)
@@ -337,7 +339,7 @@ class PuctSearch:
             if player is not None and results is not None:
                 player.play_out(request.positions, request.rows, results, is_dropped)
 
-        return self.calls.submit(evaluate)
+        return self.calls.submit(evaluate, 1 if has_turns or player or self.seed is not None else self._at_once)
 
 
 class SearchRun:
