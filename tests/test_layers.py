@@ -111,6 +111,7 @@ THREADS = (
     "engine/threads.py",
     "engine/kernels.py",
     "engine/resources.py",
+    "nn/call_times.py",
     "nn/onnx_model.py",
     "base/signals.py",
     "base/streams.py",
