@@ -326,7 +326,8 @@ class ExclusiveEvaluator(ForwardingEvaluator):
     """
 
     def __init__(self, evaluator: Evaluator) -> None:
-        super().__init__(evaluator, threading.Semaphore(evaluator.info.at_once))
+        at_once = evaluator.info.at_once
+        super().__init__(evaluator, threading.Semaphore(at_once) if at_once > 1 else threading.Lock())
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions; raises ArgumentError for NaN, infinity and a negative policy."""

@@ -138,8 +138,9 @@ class EncodedNetwork:
         `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
         """
         with self._encoding:
-            encoder, first = self._encoder_for(board_size(positions), suicide_area), 0
-            inputs = self._buffers.of(encoder, positions.to_play.size, *board_size(positions))
+            board, first = board_size(positions), 0
+            encoder = self._encoder_for(board, suicide_area)
+            inputs = self._buffers.of(encoder, positions.to_play.size, *board)
             for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
                 encoder.encode(positions, range(int(rows[first]), int(rows[last]) + 1), symmetries, inputs)
                 first = last + 1

@@ -19,7 +19,7 @@ import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -184,7 +184,7 @@ class OnnxModel:
         self._lock: Final = threading.Lock()
         self.at_once = 1
         """Calls that are run at a time."""
-        self._running = threading.Semaphore(self.at_once)
+        self._running: AbstractContextManager[object] = threading.Lock()
         """Held by the calls that run: a network for a new board is checked for damage beside a search."""
         self._under_way: Final[Counter[tuple[int, int]]] = Counter()
         self._had_company = False
@@ -255,8 +255,11 @@ class OnnxModel:
 
         One is expected where there was one a moment before: both may be between two calls when the first begins.
         """
+        if self.at_once == 1:
+            yield False
+            return
         with self._lock:
-            has_company = self.at_once > 1 and self._under_way[board] > 0
+            has_company = self._under_way[board] > 0
             is_beside, self._had_company = has_company or self._had_company, has_company
             self._under_way[board] += 1
         try:
@@ -274,7 +277,7 @@ class OnnxModel:
 
     def join_cores(self) -> None:
         """Have calls take turns again; no call may be under way."""
-        self.at_once, self._running = 1, threading.Semaphore(1)
+        self.at_once, self._running, self._had_company = 1, threading.Lock(), False
         with self._lock:
             for sessions in self._sessions.values():
                 for rows in [rows for rows in sessions if rows < 0]:
