@@ -6,7 +6,9 @@ TorchModel, TorchTeacher   such a network run by torch: a teacher on a GPU witho
 export_network             writes a module as a network file, compared with the module
 """
 
+import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +46,9 @@ CHECKPOINT_SUFFIX: Final = ".pt"
 
 MOST_ROWS: Final = 4096
 """Positions that go through a network together: 1.5 million points on 19×19, which fill any GPU."""
+_COMPILING: Final = threading.Lock()
+"""Held while a compiled network is called: torch refuses to compile in two threads at once ("symbolically trace a
+dynamo-optimized function").  On a GPU a call only launches the work."""
 _CHECKED_BOARDS: Final = ((9, 9), (7, 5))
 _CHECKED_POSITIONS: Final = 4
 _SEED: Final = 1
@@ -148,7 +153,8 @@ class TorchModel:
         if count == 1 and self._is_compiled:  # twice, because torch would compile once more for a single position
             packed, globals_ = (torch.cat([each, each]) for each in (packed, globals_))
         with torch.inference_mode():
-            outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
+            with _COMPILING if self._is_compiled else nullcontext():
+                outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
             joined = torch.cat([each.flatten(1) for each in outputs], dim=1)[:count].cpu().numpy()
         sizes = [each[0].numel() for each in outputs]
         parts = np.split(joined, np.cumsum(sizes)[:-1], axis=1)
