@@ -58,8 +58,9 @@ _SIZE: Final = re.compile(r"(\d{1,2})(?:x(\d{1,2}))?=(\d*\.?\d+)")
 BLOCK_MOVES: Final = 16
 """Moves of every game in a block: a few hundred samples, some seconds of work."""
 STINT_BLOCKS: Final = 8
-"""Blocks of one size in a row.  The network must be prepared again (half a second for a small one) for a size that has
-not been played lately, and the work between should outweigh that tenfold."""
+"""Blocks of one size in a row, after stints of 1, 2 and 4, so that few positions show every board.  The network must be
+prepared again (half a second for a small one) for a size that has not been played lately, and the work between should
+outweigh that tenfold."""
 
 _GAMES_OF_A_WORKER: Final = 1 << 32
 """The number of a game, an int64, combines seed, worker and the game's number there, whose highest bit is
@@ -209,6 +210,7 @@ def play_blocks(
     numbers = count(first_game(settings.seed, worker, life))
     tables: dict[BoardSides, tuple[PolicyGames, Labeller]] = {}
     labelled = dict.fromkeys(settings.sizes, 0)
+    stints = dict.fromkeys(settings.sizes, 1)
     while True:
         board = _next_board(settings.sizes, labelled)
         if board not in tables:
@@ -225,11 +227,12 @@ def play_blocks(
                 player_share=settings.player_share,
             )
             tables[board] = (games, Labeller(settings.batch, *board))
-        for _ in range(STINT_BLOCKS):
+        for _ in range(stints[board]):
             began = time.perf_counter()
             samples = _play_block(*tables[board])
             labelled[board] += samples.count
             yield LabelledBlock(board, samples, time.perf_counter() - began)
+        stints[board] = min(2 * stints[board], STINT_BLOCKS)
 
 
 def _next_board(shares: Mapping[BoardSides, float], labelled: Mapping[BoardSides, int]) -> BoardSides:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 import numpy as np
 import pytest
@@ -53,23 +53,22 @@ def test_shares_of_positions_follow_the_sizes() -> None:
     assert {board: round(count / total, 1) for board, count in made.items()} == {(3, 3): 0.6, (4, 3): 0.3, (4, 4): 0.1}
 
 
-def test_a_stint_is_of_one_size() -> None:
-    boards = [block.board for block in blocks(4 * STINT_BLOCKS, {(3, 3): 0.5, (4, 4): 0.5})]
-    for begin in range(0, len(boards), STINT_BLOCKS):
-        assert len(set(boards[begin : begin + STINT_BLOCKS])) == 1
+def test_stints_of_one_size_grow() -> None:
+    boards = [block.board for block in blocks(6 * STINT_BLOCKS - 2, {(3, 3): 0.5, (4, 4): 0.5})]
+    lengths = [len(list(stint)) for _, stint in groupby(boards)]
+    assert lengths == [1, 1, 2, 2, 4, 4, 8, 8, 8, 8]
 
 
 def test_games_continue_at_the_next_turn_of_their_size() -> None:
     """A game's number is in blocks of one size only, and games do not begin again with every stint."""
-    found = blocks(6 * STINT_BLOCKS, {(7, 7): 0.5, (7, 6): 0.5})
+    found = blocks(6, {(7, 7): 0.5, (7, 6): 0.5})
     boards: dict[int, set[BoardSides]] = {}
     for block in found:
         for number in block.samples.game.tolist():
             boards.setdefault(number, set()).add(block.board)
     assert all(len(of_game) == 1 for of_game in boards.values())
-    stints = [found[begin : begin + STINT_BLOCKS] for begin in range(0, len(found), STINT_BLOCKS)]
+    stints = [list(stint) for _, stint in groupby(found, key=lambda block: block.board)]
     first, third = ({int(n) for block in stint for n in block.samples.game} for stint in (stints[0], stints[2]))
-    assert stints[0][0].board == stints[2][0].board
     assert first & third
 
 

@@ -276,10 +276,10 @@ def test_a_shard_is_of_many_games_in_no_order(tmp_path: Path) -> None:
 def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0), {TRAIN: 40, HELD_OUT: 1024})
     kept = 0
-    for block in blocks(8):
+    for block in blocks(12):
         kept += folder.add(block)
         written = sum(read_shard(path)[0].count for path in shard_paths(tmp_path / TRAIN))
-        assert 0 <= kept - written < 80 + 48, "two shards and a block"
+        assert 0 <= kept - written < 2 * 80 + 48, "two shards of each board and a block"
     assert written > 0
 
 
