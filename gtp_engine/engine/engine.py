@@ -110,8 +110,7 @@ class Engine:
         self._chooser: Final = MoveChooser(self._searches, self.kernels, self._level, self.seed, self._log)
         self._resigned = EMPTY
         self._scorer: Final = Scorer(self._searches)
-        self.set_seed(self.seed)
-        self._chooser.is_seeded = self.config.search.seed is not None
+        self._seed_searches()
         options = self.config.game
         rules = Rules.parse(options.rules)
         komi = options.komi if options.forced_komi is None else options.forced_komi
@@ -557,7 +556,7 @@ class Engine:
             self.load_kernels()
         if "search.seed" in values:
             self.set_seed(_seed_of(config))
-            self._chooser.is_seeded = config.search.seed is not None
+            self._seed_searches()
         if "play.level" in values and self._level.is_on:
             self._log(self._level.describe(self.game.width, self.game.height))
 
@@ -567,6 +566,11 @@ class Engine:
         self._background.end()
         self._searches.clear()
         self._scorer.clear()
+
+    def _seed_searches(self) -> None:
+        """Let searches repeat if the configuration has a seed, and only then: they are slower for it."""
+        self._chooser.is_seeded = self.config.search.seed is not None
+        self._searches.set_seed(None if self.config.search.seed is None else abs(self.seed))
 
     @exclusive
     def set_seed(self, seed: int) -> None:

@@ -407,8 +407,8 @@ class Searches:
             part.clear()
         self.resources.clear_cache()
 
-    def set_seed(self, seed: int) -> None:
-        """Start the random numbers of the searches at `seed` and forget their trees."""
+    def set_seed(self, seed: int | None) -> None:
+        """Start the random numbers of the searches at `seed` (None: differently every time) and forget their trees."""
         self._seed = seed
         self._drop_other()
         for part in self._parts():

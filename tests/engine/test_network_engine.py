@@ -563,3 +563,25 @@ def test_a_move_may_be_searched_without_the_history(forgets: bool) -> None:
         engine.play(point(engine, "D4"), BLACK)
         engine.genmove(WHITE, play=False)
     assert histories[0] is not forgets
+
+
+@pytest.mark.parametrize("settings", [{}, {"search.seed": "7"}], ids=["none", "set"])
+def test_only_searches_with_a_seed_that_was_set_repeat(settings: dict[str, str]) -> None:
+    """Others share evaluations of transpositions, and take the batches that suit the machine."""
+
+    class Watched(FakeEvaluator):
+        def evaluate(self, request: Request) -> None:
+            shares.append(request.options.shares_transpositions)
+            super().evaluate(request)
+
+    shares: list[bool] = []
+    made = Engine(
+        Config().with_values({"game.board_size": "5", "search.visits": "30", **settings}), evaluator=Watched()
+    )
+    made.genmove(BLACK)
+    assert any(shares) == (not settings)
+    shares.clear()
+    made.set_seed(3)
+    made.genmove(WHITE)
+    assert shares and not any(shares)
+    made.close()
