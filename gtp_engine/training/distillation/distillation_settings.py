@@ -89,6 +89,10 @@ class RankFitSettings(Section, name="rank_fit"):
     players: int = option(30, "Players of each group of ranks, with two games each.", low=4)
     moves: int = option(24, "Moves of a player looked at in a game.", low=24)
     least_length: int = option(60, "Moves that a game has at least.", low=1)
+    held_out: float = option(
+        0.03, "Share of the players that the network has not learned from, as of `train human`; 1: all players.",
+        bounds=(0, 1),
+    )  # fmt: skip
     seed: int = option(1, "Seed of the choice of players and games.", bounds=(0, MOST_SEEDS - 1))
 
 

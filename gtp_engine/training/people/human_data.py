@@ -209,7 +209,7 @@ def fill_folder(
     positions so far.
     """
     rng = np.random.default_rng(settings.seed)
-    is_of_held_out = {name: _is_held_out_player(name, settings) for game in games for name in game.players}
+    is_of_held_out = {name: is_held_out_player(name, settings.held_out) for game in games for name in game.players}
     held_out = [game for game in games if any(is_of_held_out[name] for name in game.players)]
     train = [game for game in games if not any(is_of_held_out[name] for name in game.players)]
     written: dict[str, int] = {}
@@ -238,8 +238,9 @@ def fill_folder(
     return written
 
 
-def _is_held_out_player(name: str, settings: HumanDataSettings) -> bool:
-    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), settings.held_out)[0])
+def is_held_out_player(name: str, share: float) -> bool:
+    """Return whether the games of a player are held out from training, where those of this share of players are."""
+    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
 
 
 def _in_turns(games: Sequence[HumanGame], rng: np.random.Generator, count: int) -> Iterator[HumanGame]:

@@ -31,7 +31,7 @@ from gtp_engine.people.rank_estimate import (
     powers_of,
 )
 from gtp_engine.training.distillation.distillation_settings import RankFitSettings
-from gtp_engine.training.people.human_data import HumanGame, group_of
+from gtp_engine.training.people.human_data import HumanGame, group_of, is_held_out_player
 
 _FOLDS: Final = 2
 _DRAWS: Final = 40
@@ -49,12 +49,13 @@ class MeasuredGame(NamedTuple):
 def look_at(
     games: Sequence[HumanGame], meter: MoveMeter, settings: RankFitSettings, *, is_stopped: Callable[[], bool] = never
 ) -> Iterator[MeasuredGame]:
-    """Yield what moves tell in games of as many players of each group: two games each, if there are so many."""
+    """Yield what moves tell in games of as many held-out players of each group: two games each, if they have two."""
     rng = np.random.default_rng(settings.seed)
     of_player: dict[int, dict[str, list[tuple[HumanGame, int]]]] = {}
     for game in games:
         for name, rank, color in zip(game.players, game.ranks, (BLACK, WHITE), strict=True):
-            if BEST <= rank <= WORST and len(game.moves) >= settings.least_length:
+            is_known = BEST <= rank <= WORST and len(game.moves) >= settings.least_length
+            if is_known and is_held_out_player(name, settings.held_out):
                 of_player.setdefault(group_of(rank), {}).setdefault(name, []).append((game, color))
     orders = {
         group: [names[i] for i in rng.permutation(len(names))]

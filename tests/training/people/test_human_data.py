@@ -36,6 +36,7 @@ from gtp_engine.training.people.human_data import (
     TEMPERATURES,
     fill_folder,
     fresh_shards,
+    is_held_out_player,
     mix_in,
     read_games,
 )
@@ -290,7 +291,8 @@ def test_the_command_that_measures_ranks(tmp_path: Path, monkeypatch: pytest.Mon
     """In miniature, with networks that see no difference between moves."""
     monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda *_, **__: UniformEvaluator())
     games, target = write_lines(tmp_path / "games.jsonl", ranked_lines(4)), tmp_path / "human.ranks.json"
-    arguments = ["train", "rank", str(games), "--human-model", "human.onnx", "-o", str(target), "--players", "4"]
+    arguments = ["train", "rank", str(games), "--human-model", "human.onnx", "-o", str(target)]
+    arguments += ["--players", "4", "--held-out", "1"]
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 0, result.output
     assert "| games | group right |" in result.output and "16 games of a player" in result.output
@@ -302,6 +304,8 @@ def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
     lines = [*ranked_lines(6), *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
     games = list(read_games([write_lines(tmp_path / "games.jsonl", lines)], pytest.fail))
     meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
-    found = list(look_at(games, meter, RankFitSettings(players=5, moves=24)))
+    found = list(look_at(games, meter, RankFitSettings(players=5, moves=24, held_out=1.0)))
     assert {rank: sum(game.rank == rank for game in found) for rank in (1, 12)} == {1: 10, 12: 10}
     assert all(game.moves.shape == (24, len(COLUMNS)) for game in found)
+    of_half = list(look_at(games, meter, RankFitSettings(players=5, moves=24, held_out=0.5)))
+    assert of_half and all(is_held_out_player(game.player, 0.5) for game in of_half)
