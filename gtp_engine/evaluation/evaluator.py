@@ -284,12 +284,14 @@ class FunctionEvaluator(BareEvaluator):
 class ForwardingEvaluator:
     """Forwards every call to `evaluator`, each within the context `turn`, which can be entered again and again.
 
-    One thread calls it at a time, unless `turn` lets two in.
+    One thread calls it at a time, or `at_once`.
     """
 
-    def __init__(self, evaluator: Evaluator, turn: AbstractContextManager[Any] | None = None) -> None:
-        has_turns = isinstance(turn, threading.Semaphore)
-        self.info: Final[EvaluatorInfo] = evaluator.info if has_turns else replace(evaluator.info, pair_seconds=())
+    def __init__(
+        self, evaluator: Evaluator, turn: AbstractContextManager[Any] | None = None, *, at_once: int = 1
+    ) -> None:
+        info = evaluator.info
+        self.info: Final[EvaluatorInfo] = info if at_once >= info.at_once else replace(info, pair_seconds=())
         self._evaluator: Final = evaluator
         self._turn: Final[AbstractContextManager[Any]] = nullcontext() if turn is None else turn
 
@@ -327,7 +329,8 @@ class ExclusiveEvaluator(ForwardingEvaluator):
 
     def __init__(self, evaluator: Evaluator) -> None:
         at_once = evaluator.info.at_once
-        super().__init__(evaluator, threading.Semaphore(at_once) if at_once > 1 else threading.Lock())
+        turn = threading.Semaphore(at_once) if at_once > 1 else threading.Lock()
+        super().__init__(evaluator, turn, at_once=at_once)
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions; raises ArgumentError for NaN, infinity and a negative policy."""
