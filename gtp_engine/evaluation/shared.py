@@ -31,18 +31,17 @@ from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluatio
 
 
 class JoinedRows:
-    """Arrays for up to `rows` rows, in which requests are joined; one thread uses them at a time."""
+    """Arrays in which requests are joined, as large as the largest call so far; one thread uses them at a time."""
 
-    def __init__(self, rows: int) -> None:
-        self._rows: Final = rows
-        self._size = (0, 0)
+    def __init__(self) -> None:
+        self._size = (0, 0, 0)
         self._positions: Positions | None = None
         self._evaluation: Evaluation | None = None
 
     def evaluate(self, requests: Sequence[Request], evaluator: Evaluator) -> None:
         """Write the evaluations of requests of one kind, by one call of `evaluator`."""
         size, options = requests[0].kind
-        positions, evaluation = self._arrays(*size)
+        positions, evaluation = self._arrays(sum(request.rows for request in requests), *size)
         count = 0
         for request in requests:
             for name, array in positions._asdict().items():
@@ -56,12 +55,13 @@ class JoinedRows:
                 array[: request.rows] = found[first : first + request.rows]
             first += request.rows
 
-    def _arrays(self, width: int, height: int) -> tuple[Positions, Evaluation]:
-        """Return the arrays for boards of this size, which are kept for the next call."""
-        if self._positions is None or self._evaluation is None or self._size != (width, height):
-            self._size = (width, height)
-            self._positions = new_positions(self._rows, width, height)
-            self._evaluation = new_evaluation(self._rows, width, height)
+    def _arrays(self, rows: int, width: int, height: int) -> tuple[Positions, Evaluation]:
+        """Return arrays for so many rows or more on boards of this size, which are kept for the next call."""
+        most, *size = self._size
+        if self._positions is None or self._evaluation is None or rows > most or size != [width, height]:
+            self._size = (rows, width, height)
+            self._positions = new_positions(rows, width, height)
+            self._evaluation = new_evaluation(rows, width, height)
         return self._positions, self._evaluation
 
 
@@ -132,7 +132,7 @@ class SharedEvaluator(ForwardingEvaluator):
 
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(ExclusiveEvaluator(evaluator))
-        self._joined: Final = JoinedRows(self.info.batch)
+        self._joined: Final = JoinedRows()
         self._lock: Final = threading.Lock()
         self._waiting: Final[list[_Call]] = []
         self._is_evaluating = self._is_closed = False

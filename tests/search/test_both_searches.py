@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -178,22 +180,23 @@ def positions(size: int = 5, count: int = 4) -> list[tuple[Game, int]]:
     return found
 
 
-def alone(games: list[tuple[Game, int]], visits: int) -> list[object]:
+def alone(games: list[tuple[Game, int]], visits: int, **facts: Any) -> list[object]:
     found = []
     for game, color in games:
-        search = PuctSearch(CONFIG, AreaEvaluator())
+        search = PuctSearch(CONFIG, AreaEvaluator(**facts))
         report = search.run(game, Limits(visits), to_play=color)
         search.close()
         found.append([(move.point, move.visits, move.value_black, move.pv) for move in report.moves])
     return found
 
 
-def test_every_search_finds_what_it_would_find_alone() -> None:
-    evaluator = AreaEvaluator()
+@pytest.mark.parametrize("facts", [{}, {"batch": 1, "files": (Path(__file__),)}], ids=["any", "fast_alone"])
+def test_every_search_finds_what_it_would_find_alone(facts: dict[str, Any]) -> None:
+    evaluator = AreaEvaluator(**facts)
     reports = JointSearch(CONFIG, evaluator, 4).run(positions(), Limits(40))
     assert [report.visits for report in reports] == [40] * 4
     found = [[(move.point, move.visits, move.value_black, move.pv) for move in report.moves] for report in reports]
-    assert found == alone(positions(), 40)
+    assert found == alone(positions(), 40, **facts)
     assert len(evaluator.asked) < 0.4 * sum(evaluator.asked), "calls hold leaves of several searches"
 
 

@@ -25,11 +25,11 @@ from gtp_engine.search.report import SearchReport
 
 
 class GatheringEvaluator(ForwardingEvaluator):
-    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them, `rows` at most."""
+    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them."""
 
-    def __init__(self, evaluator: Evaluator, rows: int) -> None:
+    def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator)
-        self._joined: Final = JoinedRows(rows)
+        self._joined: Final = JoinedRows()
         self._requests: list[Request] = []
 
     def evaluate(self, request: Request) -> None:
@@ -88,9 +88,8 @@ class JointSearch:
     """Searches up to `count` positions at once with one evaluator, which stays open; one thread uses it."""
 
     def __init__(self, config: Config, evaluator: Evaluator, count: int) -> None:
-        batch = config.puct.eval_batch or evaluator.info.batch
         one_under_way = replace(config, puct=replace(config.puct, pipeline=1))
-        self._evaluator: Final = GatheringEvaluator(evaluator, count * batch)
+        self._evaluator: Final = GatheringEvaluator(evaluator)
         self._calls: Final = SharedCalls(self._evaluator)
         self._searches: Final = [PuctSearch(one_under_way, self._evaluator, calls=self._calls) for _ in range(count)]
 
