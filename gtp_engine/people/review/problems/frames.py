@@ -18,12 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import IllegalMoveError
 from gtp_engine.go.benson import pass_alive_owners
+from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import neighbors, point_to_xy, xy_to_point
+from gtp_engine.go.coords import board_points, neighbors, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 
@@ -90,13 +92,8 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
     If either side could be the surrounding one, it is the side with more of the stones that are outermost.  Area counts
     there, and a ko forbids only to retake at once.
     """
-    colors = np.array(
-        [[game.color_at(xy_to_point(x, y, width=game.width)) for x in range(game.width)] for y in range(game.height)]
-    )
-    inside = np.zeros(colors.shape, dtype=np.bool_)
-    for point in region:
-        x, y = point_to_xy(point, width=game.width)
-        inside[y, x] = True
+    points = _points_of(game)
+    colors, inside = game.board.color[points], np.isin(points, list(region))
     zones = [(each, zone) for each in (BLACK, WHITE) if (zone := _zone(game, colors, inside, each)) is not None]
     zones.sort(key=lambda each: (-_outer_share(colors, each[1], each[0]), each[1].sum()))
     if len(zones) == 2 and _outer_share(colors, zones[0][1], zones[0][0]) < CLEAR_SHARE:
@@ -139,13 +136,13 @@ def _window(zone: Grid, size: tuple[int, int]) -> tuple[int, int] | None:
     return starts[0], starts[1]
 
 
-def _outer_share(colors: NDArray[np.int64], zone: Grid, color: int) -> float:
+def _outer_share(colors: IntArray, zone: Grid, color: int) -> float:
     """Return the share of `color` in the outermost stones of a zone."""
     outer = _outermost(colors, zone)
     return int((outer == color).sum()) / max(1, int((outer != EMPTY).sum()))
 
 
-def _outermost(colors: NDArray[np.int64], zone: Grid) -> NDArray[np.int64]:
+def _outermost(colors: IntArray, zone: Grid) -> IntArray:
     """Return the stones of a zone that come first in a row or column from the open board, by row and column."""
     stones, outer = np.where(zone, colors, EMPTY), np.full_like(colors, EMPTY)
     for _side in range(4):
@@ -156,7 +153,7 @@ def _outermost(colors: NDArray[np.int64], zone: Grid) -> NDArray[np.int64]:
     return outer
 
 
-def _zone(game: Game, colors: NDArray[np.int64], inside: Grid, surrounding: int) -> Grid | None:
+def _zone(game: Game, colors: IntArray, inside: Grid, surrounding: int) -> Grid | None:
     """Return the points of a problem that `surrounding` encloses, None if it encloses nothing."""
     defending = colors == opponent(surrounding)
     zone = inside | (_grown(inside) & (colors != EMPTY))
@@ -169,28 +166,23 @@ def _zone(game: Game, colors: NDArray[np.int64], inside: Grid, surrounding: int)
 
 def _with_chains(game: Game, zone: Grid, stones: Grid) -> Grid:
     """Return the zone with the chains of these stones and one line around them."""
-    chains = np.zeros_like(zone)
-    for y, x in zip(*np.nonzero(stones), strict=True):
-        if not chains[y, x]:
-            for point in game.chain(xy_to_point(int(x), int(y), width=game.width)):
-                column, row = point_to_xy(point, width=game.width)
-                chains[row, column] = True
-    return zone | _grown(chains)
+    points = _points_of(game)
+    return zone | _grown(np.isin(points, [point for stone in points[stones] for point in game.chain(int(stone))]))
+
+
+def _points_of(game: Game) -> IntArray:
+    """Return the points of a board by row and column."""
+    return np.array(board_points(game.width, game.height), dtype=np.int32).reshape(game.height, game.width)
 
 
 def _grown(points: Grid) -> Grid:
     """Return the points with one line around them."""
-    padded = np.pad(points, 1)
-    height, width = points.shape
-    grown = np.zeros_like(points)
-    for y in range(3):
-        for x in range(3):
-            grown |= padded[y : y + height, x : x + width]
+    grown: Grid = sliding_window_view(np.pad(points, 1), (3, 3)).any(axis=(2, 3))
     return grown
 
 
 def _filled(
-    game: Game, colors: NDArray[np.int64], zone: Grid, surrounding: int, shares: Sequence[float]
+    game: Game, colors: IntArray, zone: Grid, surrounding: int, shares: Sequence[float]
 ) -> tuple[Game, float | None] | None:
     """Return the position with everything outside the zone filled, and `Frame.life`; None if one side does not live.
 
@@ -223,7 +215,7 @@ def _filled(
     return None
 
 
-def _nearest(stones: NDArray[np.int64]) -> NDArray[np.int64]:
+def _nearest(stones: IntArray) -> IntArray:
     """Return the colour of the stone that is nearest to each point, Black where both are as near."""
     height, width = stones.shape
     ys, xs = np.mgrid[:height, :width]
@@ -234,18 +226,13 @@ def _nearest(stones: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(black <= white, BLACK, WHITE)
 
 
-def _board_of(game: Game, stones: NDArray[np.int64]) -> Game | None:
+def _board_of(game: Game, stones: IntArray) -> Game | None:
     """Return a game that begins with these stones, None if one of them has no liberty."""
     height, width = stones.shape
     board = Game(width, height, replace(RULES, suicide=game.rules.suicide), game.komi)
+    placed = stones != EMPTY
     try:
-        board.set_up(
-            [
-                (int(stones[y, x]), xy_to_point(int(x), int(y), width=width))
-                for y, x in zip(*np.nonzero(stones), strict=True)
-            ],
-            game.to_play,
-        )
+        board.set_up(zip(stones[placed].tolist(), _points_of(board)[placed].tolist(), strict=True), game.to_play)
     except IllegalMoveError:
         return None
     return board
@@ -287,6 +274,6 @@ def _eyes(area: Grid) -> Grid:
 def _lives(game: Game, stones: Grid) -> bool:
     """Return whether these stones are of both colours and all pass-alive."""
     alive = pass_alive_owners(game.board, suicide=game.rules.suicide)
-    points = [xy_to_point(int(x), int(y), width=game.width) for y, x in zip(*np.nonzero(stones), strict=True)]
-    colors = [game.color_at(point) for point in points]
-    return len(set(colors)) == 2 and all(alive[point] == color for point, color in zip(points, colors, strict=True))
+    points = _points_of(game)[stones]
+    colors = game.board.color[points]
+    return len(np.unique(colors)) == 2 and bool((alive[points] == colors).all())

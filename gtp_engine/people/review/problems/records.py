@@ -4,8 +4,8 @@ import re
 from itertools import takewhile
 from typing import Any, Final
 
-from gtp_engine.go.constants import EMPTY, WHITE
-from gtp_engine.go.coords import board_points, format_color
+from gtp_engine.go.constants import WHITE
+from gtp_engine.go.coords import format_color
 from gtp_engine.sgf.collection import each_game
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 
@@ -64,8 +64,7 @@ def problem_values(data: bytes) -> dict[str, Any]:
                 {"id": node.id, "parent": above, "move": (format_color(move.color), tree.vertex(move.point))}
                 | {name: value for name, value in values.items() if value not in ("", None)}
             )
-    stones = ((point, game.color_at(point)) for point in board_points(game.width, game.height))
-    setup = [(format_color(color), game.vertex(point)) for point, color in stones if color != EMPTY]
+    setup = [(str(color), game.vertex(point)) for point, color in game.stones.items()]
     size = {"width": game.width, "height": game.height}
     return {**size, "setup": setup, "first": format_color(first), "comment": comment, "nodes": nodes}
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from gtp_engine.base.errors import InvalidVertexError, problem, shown
-from gtp_engine.go.constants import EMPTY, PASS
-from gtp_engine.go.coords import board_points, parse_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 
 _MARGIN: Final = 1
@@ -33,8 +33,7 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
 
 def region_of(game: Game) -> frozenset[int]:
     """Return where a problem may be: the rectangle around all stones with a line more, up to edges that are near."""
-    stones = [point for point in board_points(game.width, game.height) if game.color_at(point) != EMPTY]
-    places = [point_to_xy(point, width=game.width) for point in stones] or [(0, 0)]
+    places = [point.xy for point in game.stones] or [(0, 0)]
     sides = []
     for values, length in zip(zip(*places, strict=True), (game.width, game.height), strict=True):
         low, high = min(values) - _MARGIN, max(values) + _MARGIN
