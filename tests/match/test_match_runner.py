@@ -202,7 +202,7 @@ class TestLongCycles:
         ]
         assert "RE[Void]" in (tmp_path / "match" / "games" / "0001.sgf").read_text()
         summary = summarize(games)
-        assert (summary.games, summary.void, summary.rate) == (2, 0, 0.5)
+        assert (summary.games, summary.void, summary.win_rate) == (2, 0, 0.5)
 
     def test_under_superko_the_repetition_is_illegal(self, tmp_path: Path) -> None:
         (game,) = self.play(tmp_path, rules="aga", games=1)

@@ -44,10 +44,10 @@ def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
             record(4, black="second", winner="none", result="Void", reason="max_moves"),
         ]
     )
-    assert (summary.as_black.wins, summary.as_black.losses, summary.as_black.draws) == (1, 0, 1)
-    assert (summary.as_white.wins, summary.as_white.losses, summary.as_white.draws) == (0, 1, 0)
-    assert (summary.games, summary.void, summary.rate) == (3, 1, 0.5)
-    assert summary.rate_interval == wilson_interval(1.5, 3)
+    assert (summary.first_as_black.wins, summary.first_as_black.losses, summary.first_as_black.draws) == (1, 0, 1)
+    assert (summary.first_as_white.wins, summary.first_as_white.losses, summary.first_as_white.draws) == (0, 1, 0)
+    assert (summary.games, summary.void, summary.win_rate) == (3, 1, 0.5)
+    assert summary.win_rate_interval == wilson_interval(1.5, 3)
 
 
 def test_summary_counts_faults_of_the_loser_only() -> None:
@@ -84,7 +84,7 @@ def test_games_that_repeat_earlier_ones_are_named() -> None:
     games = [record(game, black="first" if game % 2 else "second", digest=text) for game, text in digests.items()]
     summary = summarize(games)
     assert summary.repeated == (3, 5)
-    assert summary.to_json()["repeated"] == [3, 5]
+    assert summary.to_json()["repeated"] == (3, 5)
     assert format_table(summary, first="a", second="b").endswith(
         "\n2 games repeat an earlier one move by move, so the intervals are too narrow; random plies vary them"
     )

@@ -338,8 +338,8 @@ class MatchProgress:
 
     def _score(self) -> str:
         summary = summarize(self._records, self._test)
-        low, high = summary.rate_interval
-        score = f"first {summary.rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+        low, high = summary.win_rate_interval
+        score = f"first {summary.win_rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
         return f"{score} LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else score
 
 

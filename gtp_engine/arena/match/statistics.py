@@ -25,7 +25,7 @@ that were won, drawn and lost.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -173,18 +173,22 @@ class SideTimes:
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a match, from the first engine's point of view.
+    """The result of a match, from the first engine's point of view, by the keys of the JSON.
 
-    `void` counts games that do not count; `rate` is the winrate, with its 95% interval.  `score_disagreements` and
-    `winner_disagreements` are the numbers of games whose recorded scores, or the winners by them, differ.
+    `games` are those that count, `void` the others; winrate and Elo difference have 95% intervals.  `think_time` is per
+    move.  `score_disagreements` and `winner_disagreements` are the numbers of games whose recorded scores, or the
+    winners by them, differ.
     """
 
-    as_black: ColorResults
-    as_white: ColorResults
+    games: int
     void: int
-    rate: float
-    rate_interval: tuple[float, float]
-    times: dict[MatchSide, SideTimes]
+    first_as_black: ColorResults
+    first_as_white: ColorResults
+    win_rate: float
+    win_rate_interval: tuple[float, float]
+    elo: float
+    elo_interval: tuple[float, float]
+    think_time: dict[MatchSide, SideTimes]
     faults: dict[MatchSide, SideFaults]
     mean_moves: float
     score_disagreements: tuple[int, ...]
@@ -193,67 +197,39 @@ class Summary:
     """Games that repeat an earlier one with the same colours: they tell nothing new, and intervals are too narrow."""
     sprt: SprtResult | None = None
 
-    @property
-    def games(self) -> int:
-        """Return the number of games that count: all but the void ones."""
-        colors = (self.as_black, self.as_white)
-        return sum(color.wins + color.losses + color.draws for color in colors)
-
-    @property
-    def elo(self) -> float:
-        """Return the Elo difference of the winrate."""
-        return elo_difference(self.rate)
-
-    @property
-    def elo_interval(self) -> tuple[float, float]:
-        """Return the ends of the winrate's interval as Elo differences."""
-        return elo_difference(self.rate_interval[0]), elo_difference(self.rate_interval[1])
-
     def to_json(self) -> dict[str, Any]:
         """Return the summary as a JSON object; an infinite Elo difference is null."""
 
         def finite(value: float) -> float | None:
             return round(value, 1) if math.isfinite(value) else None
 
-        return {
-            "games": self.games,
-            "void": self.void,
-            "first_as_black": vars(self.as_black),
-            "first_as_white": vars(self.as_white),
-            "win_rate": self.rate,
-            "win_rate_interval": list(self.rate_interval),
-            "elo": finite(self.elo),
-            "elo_interval": [finite(value) for value in self.elo_interval],
-            "think_time": {side: vars(self.times[side]) for side in SIDES},
-            "faults": {side: vars(self.faults[side]) for side in SIDES},
-            "mean_moves": self.mean_moves,
-            "score_disagreements": list(self.score_disagreements),
-            "winner_disagreements": list(self.winner_disagreements),
-            "repeated": list(self.repeated),
-            "sprt": self.sprt.to_json() if self.sprt is not None else None,
-        }
+        sprt = None if self.sprt is None else self.sprt.to_json()
+        interval = [finite(value) for value in self.elo_interval]
+        return asdict(self) | {"elo": finite(self.elo), "elo_interval": interval, "sprt": sprt}
 
 
 def summarize(records: Sequence[GameRecord], test: Sprt | None = None) -> Summary:
     """Return the summary of finished games, with the state of the sequential test if there is one."""
-    as_black = _color_results([record for record in records if record.black == "first"])
-    as_white = _color_results([record for record in records if record.black == "second"])
-    games = sum(color.wins + color.losses + color.draws for color in (as_black, as_white))
-    points = as_black.wins + as_white.wins + (as_black.draws + as_white.draws) / 2
+    counting = [record for record in records if record.winner != "none"]
+    points = sum(record.points for record in counting)
+    rate, (low, high) = points / len(counting) if counting else 0.5, wilson_interval(points, len(counting))
     return Summary(
-        as_black=as_black,
-        as_white=as_white,
-        void=sum(record.winner == "none" for record in records),
-        rate=points / games if games else 0.5,
-        rate_interval=wilson_interval(points, games),
-        times={side: _side_times(records, side) for side in SIDES},
+        games=len(counting),
+        void=len(records) - len(counting),
+        first_as_black=_color_results([record for record in counting if record.black == "first"]),
+        first_as_white=_color_results([record for record in counting if record.black == "second"]),
+        win_rate=rate,
+        win_rate_interval=(low, high),
+        elo=elo_difference(rate),
+        elo_interval=(elo_difference(low), elo_difference(high)),
+        think_time={side: _side_times(records, side) for side in SIDES},
         faults={side: _side_faults(records, side) for side in SIDES},
         mean_moves=sum(record.moves for record in records) / len(records) if records else 0.0,
         score_disagreements=tuple(record.game for record in records if len(set(record.scores.values())) > 1),
         winner_disagreements=tuple(
             record.game for record in records if len({score[:1] for score in record.scores.values()}) > 1
         ),
-        repeated=repeated_games([record for record in records if record.winner != "none"]),
+        repeated=repeated_games(counting),
         sprt=run_sprt(test, records) if test is not None else None,
     )
 
@@ -292,25 +268,23 @@ def _side_faults(records: Sequence[GameRecord], side: MatchSide) -> SideFaults:
 
 def format_table(summary: Summary, *, first: str, second: str) -> str:
     """Return the summary as lines of text; `first` and `second` are the engines' names."""
-    low, high = summary.rate_interval
+    low, high = summary.win_rate_interval
     lines = [
         f"{first}  against  {second}",
         f"games          {summary.games}" + (f", and {summary.void} void" if summary.void else ""),
-        f"winrate        {summary.rate:.1%}   (95% interval {low:.1%} to {high:.1%})",
+        f"winrate        {summary.win_rate:.1%}   (95% interval {low:.1%} to {high:.1%})",
         f"Elo            {format_elo(summary.elo)}   (95% interval {format_elo(summary.elo_interval[0])}"
         f" to {format_elo(summary.elo_interval[1])})",
         *([f"SPRT           {summary.sprt.describe()}"] if summary.sprt is not None else []),
-        _color_line("as Black", summary.as_black),
-        _color_line("as White", summary.as_white),
+        _color_line("as Black", summary.first_as_black),
+        _color_line("as White", summary.first_as_white),
         f"moves a game   {summary.mean_moves:.0f}",
         *(_side_line(side, name, summary) for side, name in zip(SIDES, (first, second), strict=True)),
     ]
-    if summary.score_disagreements:
-        listed = ", ".join(map(str, summary.score_disagreements))
-        lines.append(f"final scores differ in game {listed}")
-    if summary.winner_disagreements:
-        listed = ", ".join(map(str, summary.winner_disagreements))
-        lines.append(f"even the winner is disputed in game {listed}")
+    scores, winners = summary.score_disagreements, summary.winner_disagreements
+    for games, remark in ((scores, "final scores differ"), (winners, "even the winner is disputed")):
+        if games:
+            lines.append(f"{remark} in game {', '.join(map(str, games))}")
     if remark := repetition_remark(len(summary.repeated)):
         lines.append(remark)
     return "\n".join(lines)
@@ -330,7 +304,7 @@ def _color_line(label: str, results: ColorResults) -> str:
 
 
 def _side_line(side: MatchSide, name: str, summary: Summary) -> str:
-    times, faults = summary.times[side], summary.faults[side]
+    times, faults = summary.think_time[side], summary.faults[side]
     return (
         f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
         f"{faults.time_losses} lost on time ({counted(faults.overruns, 'move')} over time), "
