@@ -19,12 +19,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from datetime import date
 from glob import escape
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from gtp_engine.arena.match.match_engine import MatchEngine
 from gtp_engine.arena.match.match_game import FinishedGame, Opening, Referee, load_openings, openings_digest, play_game
@@ -72,15 +72,12 @@ def run_match(
     """
     if not _missing_games(settings, folder):
         return folder.records()
-    with folder.playing():
+    with folder.playing(), contextlib.closing(Referee(settings)) as referee:
         if pool is None:  # else the programs have to be there
             check_programs(settings)
-        match = _Match(settings, folder, on_game, pool)
-        try:
-            with (cancel or CancelToken()).calling(match.stop):
-                match.run()
-        finally:
-            match.close()
+        match = _Match(settings, folder, on_game, pool, referee)
+        with (cancel or CancelToken()).calling(match.stop):
+            match.run()
     return folder.records()
 
 
@@ -107,51 +104,29 @@ def _has_verdict(settings: MatchSettings, folder: MatchFolder) -> bool:
     return test is not None and run_sprt(test, folder.records()).verdict != "undecided"
 
 
-class MatchPlayer(Protocol):
-    """Plays one game after the other."""
-
-    def play(self, number: int, opening: Opening) -> FinishedGame:
-        """Return a finished game; raises MatchError, and TaskError for a game that cannot be played."""
-        ...
-
-    def kill(self) -> None:
-        """End a game under way, and those to come; safe from any thread."""
-        ...
-
-    def close(self) -> None:
-        """End the engines."""
-        ...
-
-
+@dataclass(eq=False)
 class EnginePair:
     """Two engine processes of this machine; one that has died is replaced before the next game.
 
     `on_start` receives the side and the description of each engine when it has started.
     """
 
-    def __init__(
-        self,
-        settings: MatchSettings,
-        referee: Referee,
-        log: Callable[[MatchSide], Path],
-        on_start: Callable[[MatchSide, dict[str, str]], None],
-    ) -> None:
-        self._settings: Final = settings
-        self._referee: Final = referee
-        self._log: Final = log
-        self._on_start: Final = on_start
-        self._players: Final[dict[MatchSide, MatchEngine]] = {}
-        self._is_killed = False
+    settings: MatchSettings
+    referee: Referee
+    log: Callable[[MatchSide], Path]
+    on_start: Callable[[MatchSide, dict[str, str]], None]
+    _players: dict[MatchSide, MatchEngine] = field(init=False, default_factory=dict)
+    _is_killed: bool = field(init=False, default=False)
 
     def play(self, number: int, opening: Opening) -> FinishedGame:
-        """Return a finished game; see `MatchPlayer`."""
+        """Return a finished game; raises MatchError."""
         for side in SIDES:
             if side not in self._players or not self._players[side].is_alive():
                 self._start(side)
-        return play_game(number, opening, self._players, self._settings, self._referee)
+        return play_game(number, opening, self._players, self.settings, self.referee)
 
     def kill(self) -> None:
-        """Kill both engines; see `MatchPlayer`."""
+        """End a game under way, and those to come; safe from any thread."""
         self._is_killed = True
         for player in list(self._players.values()):
             player.kill()
@@ -167,14 +142,14 @@ class EnginePair:
         if side in self._players:
             self._players.pop(side).close()
         try:
-            player = MatchEngine(side, self._settings, log=self._log(side))
+            player = MatchEngine(side, self.settings, log=self.log(side))
             self._players[side] = player
             if self._is_killed:
                 player.kill()
             player.shake_hands()
         except EngineError as error:
             raise MatchError(str(error)) from error
-        self._on_start(side, player.describe())
+        self.on_start(side, player.describe())
 
 
 class _Match:
@@ -186,48 +161,37 @@ class _Match:
         folder: MatchFolder,
         on_game: Callable[[GameRecord], None],
         pool: GamePool | None,
+        referee: Referee,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._on_game = on_game
         self._pool = pool
+        self._referee = referee
         folder.check_openings(openings_digest(settings), settings.openings)
         self._openings = load_openings(settings)
-        self._referee = Referee(settings)
         self._lock = threading.Lock()
         self._pending = deque(_missing_games(settings, folder))
-        self._players: set[MatchPlayer] = set()
+        self._players: set[EnginePair | _PooledPlayer] = set()
         self._failures = dict.fromkeys(SIDES, 0)
         self._not_played: dict[int, str] = {}
-        self._error: BaseException | None = None
         self._stopping = False
 
     def run(self) -> None:
         """Play every pending game; raises the error that stopped a worker."""
         count = min(self._settings.parallel, len(self._pending))
-        workers = [
-            threading.Thread(target=self._work, args=(index,), name=f"match-{index}") for index in range(1, count + 1)
-        ]
-        for worker in workers:
-            worker.start()
-        try:
-            for worker in workers:
-                worker.join()
-        except BaseException:
-            self.stop()
-            for worker in workers:
-                worker.join()
-            raise
-        if self._error is not None:
-            raise self._error
+        with ThreadPoolExecutor(max(1, count), "match") as threads:
+            workers = [threads.submit(self._work, index) for index in range(1, count + 1)]
+            try:
+                for worker in as_completed(workers):
+                    worker.result()
+            except BaseException:
+                self.stop()
+                raise
         if self._not_played and not self._stopping:
             number, reason = min(self._not_played.items())
             games = counted(len(self._not_played), "game")
             raise MatchError(f"{games} could not be played, the first of them game {number}: {reason}")
-
-    def close(self) -> None:
-        """Close the referee; each worker closes its own engines."""
-        self._referee.close()
 
     def _work(self, index: int) -> None:
         """Play games one after the other with this thread's own player."""
@@ -249,14 +213,16 @@ class _Match:
                 else:
                     self._finish(played)
                 self._kill_if_stopping()
-        except BaseException as error:
-            self._fail(error)
+        except BaseException:
+            if not self._stopping:  # else it failed because it was ended
+                self.stop()
+                raise
         finally:
             with self._lock:
                 self._players.discard(player)
             player.close()
 
-    def _new_player(self, index: int) -> MatchPlayer:
+    def _new_player(self, index: int) -> "EnginePair | _PooledPlayer":
         """Return what plays the games of a thread."""
 
         def log(side: MatchSide) -> Path:
@@ -295,13 +261,6 @@ class _Match:
                 self._failures[side] = self._failures[side] + 1 if failed else 0
                 if self._failures[side] == MAX_FAILURES:
                     raise MatchError(f"{side} failed in {MAX_FAILURES} games in a row; the last time: {record.detail}")
-
-    def _fail(self, error: BaseException) -> None:
-        """Store the first error and end the match."""
-        with self._lock:
-            if self._error is None and not self._stopping:
-                self._error = error
-        self.stop()
 
     def stop(self) -> None:
         """Abort the running games and play no more; may be called from any thread, and from `on_game`.
@@ -362,31 +321,25 @@ class ReturnedGame(NamedTuple):
     logs: dict[MatchSide, bytes]
 
 
+@dataclass(eq=False)
 class _PooledPlayer:
-    """Has the workers of a pool play; see `MatchPlayer`."""
+    """Has the workers of a pool play, as `EnginePair` does; raises TaskError for a game that cannot be played."""
 
-    def __init__(
-        self,
-        pool: GamePool,
-        settings: MatchSettings,
-        log: Callable[[MatchSide], Path],
-        on_start: Callable[[MatchSide, dict[str, str]], None],
-    ) -> None:
-        self._pool: Final = pool
-        self._settings: Final = settings
-        self._log: Final = log
-        self._on_start: Final = on_start
-        self._game: Future[ReturnedGame] | None = None
-        self._is_killed = False
+    pool: GamePool
+    settings: MatchSettings
+    log: Callable[[MatchSide], Path]
+    on_start: Callable[[MatchSide, dict[str, str]], None]
+    _game: Future[ReturnedGame] | None = field(init=False, default=None)
+    _is_killed: bool = field(init=False, default=False)
 
     def play(self, number: int, opening: Opening) -> FinishedGame:
-        self._game = self._pool.submit(GameTask(self._settings, number, opening))
+        self._game = self.pool.submit(GameTask(self.settings, number, opening))
         if self._is_killed:
             self.kill()
         played = self._game.result()
         for side in SIDES:
-            self._on_start(side, played.engines[side])
-            with self._log(side).open("ab") as file:
+            self.on_start(side, played.engines[side])
+            with self.log(side).open("ab") as file:
                 file.write(played.logs[side])
         return played.game
 

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -79,7 +80,6 @@ class TournamentRunner:
         for meeting in {meeting.condition: meeting for meeting in self._waiting}.values():
             load_openings(self._settings(meeting))  # now rather than when the condition's turn comes
         self._cancel: Final = CancelToken()
-        self._error: Exception | None = None
 
     @property
     def results(self) -> dict[Meeting, list[GameRecord]]:
@@ -99,22 +99,17 @@ class TournamentRunner:
         """
         for meeting in self._waiting if self._pool is None else ():
             check_programs(self._settings(meeting))
-        workers = [
-            threading.Thread(target=self._work, args=(index,), name=f"tournament-{index}")
-            for index in range(len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting)))
-        ]
-        for worker in workers:
-            worker.start()
-        try:
-            with (cancel or CancelToken()).calling(self._cancel.cancel):
-                for worker in workers:
-                    worker.join()
-        finally:
-            self._cancel.cancel()
-            for worker in workers:
-                worker.join()
-        if self._error is not None:
-            raise self._error
+        count = len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting))
+        with (
+            ThreadPoolExecutor(max(1, count), "tournament") as threads,
+            (cancel or CancelToken()).calling(self._cancel.cancel),
+        ):
+            workers = [threads.submit(self._work, index) for index in range(count)]
+            try:
+                for worker in as_completed(workers):
+                    worker.result()
+            finally:
+                self._cancel.cancel()
 
     def _work(self, index: int) -> None:
         """Play matches one after the other; the engines inherit the cores of this thread."""
@@ -123,9 +118,9 @@ class TournamentRunner:
         while (meeting := self._next()) is not None:
             try:
                 self._play(meeting)
-            except Exception as error:  # raised again by `run`: an engine that fails, a full disk
-                self._fail(meeting, error)
-                return
+            except (TengenError, OSError) as error:
+                first, second = (self.description.entrants[place].name for place in (meeting.first, meeting.second))
+                raise MatchError(f"{first} (first) – {second} (second): {error}") from error
             with self._lock:
                 if self._missing(meeting):
                     self._waiting.append(meeting)
@@ -156,15 +151,6 @@ class TournamentRunner:
 
     def _missing(self, meeting: Meeting) -> bool:
         return len(self._folders[meeting].records()) < self.description.games
-
-    def _fail(self, meeting: Meeting, error: Exception) -> None:
-        """Keep the first error, and end all matches."""
-        if isinstance(error, (TengenError, OSError)):
-            first, second = (self.description.entrants[place].name for place in (meeting.first, meeting.second))
-            error = MatchError(f"{first} (first) – {second} (second): {error}")
-        with self._lock:
-            self._error = self._error or error
-        self._cancel.cancel()
 
 
 def _core_sets(parallel: int) -> list[set[int]]:
