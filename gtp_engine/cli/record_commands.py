@@ -260,15 +260,15 @@ def _review(
 ) -> "list[ReviewOutcome]":
     """Review the records and return the outcomes in their order; an interruption ends the program."""
     from gtp_engine.base.progress import ProgressBar
-    from gtp_engine.people.review.review_files import SharesDone, review_all
+    from gtp_engine.people.review.review_files import review_all
 
     outcomes = {}
     try:
         with ProgressBar(total=len(sources)) as bar:
-            shares = SharesDone(sources, bar.update)
             if searcher is not None:
                 searcher.pool.note = bar.log
-            for outcome in review_all(reviewer, sources, shares, at_once=1 if searcher is None else searcher.at_once):
+            at_once = 1 if searcher is None else searcher.at_once
+            for outcome in review_all(reviewer, sources, bar.update, at_once=at_once):
                 outcomes[outcome.source.name] = outcome
                 if outcome.result is not None:
                     bar.log(f"{outcome.source.target}.review.html")

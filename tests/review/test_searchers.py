@@ -22,7 +22,6 @@ from gtp_engine.people.review.review_files import (
     PooledSearcher,
     ReviewOutcome,
     ReviewWorkerMaker,
-    SharesDone,
     Terms,
     WorkerRequest,
     open_searcher,
@@ -121,7 +120,7 @@ def reviewed(
     complete = None if searcher is None else searcher.complete
     reviewer = FileReviewer(analysis_with(searcher), Terms(Rules()), complete=complete)
     sources = sources_of([folder], folder / ("one" if searcher is None else "many"))
-    return list(review_all(reviewer, sources, SharesDone(sources, show), at_once=1 if searcher is None else 3))
+    return list(review_all(reviewer, sources, show, at_once=1 if searcher is None else 3))
 
 
 @pytest.fixture
@@ -157,13 +156,13 @@ def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(
         elif text.endswith(": done"):
             is_done.set()
 
-    outcomes = review_all(reviewer, sources, SharesDone(sources, show), at_once=2)
+    outcomes = review_all(reviewer, sources, show, at_once=2)
     next(outcomes)
     outcomes.close()
     is_closed.set()
     done = len(list(folder.glob("*.review.json")))
     assert 1 <= done < 5
-    assert len(list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=2))) == 5
+    assert len(list(review_all(reviewer, sources, silent, at_once=2))) == 5
     assert not list(folder.glob("*.part"))
 
 
@@ -190,7 +189,7 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
             return super()._review(source, progress)
 
     reviewer, sources = Reviewer(analysis_with(Searcher()), Terms(Rules())), sources_of([folder], None)  # type: ignore[arg-type]
-    outcomes = list(review_all(reviewer, sources, SharesDone(sources, silent), at_once=3 if in_threads else 1))
+    outcomes = list(review_all(reviewer, sources, silent, at_once=3 if in_threads else 1))
     failures = {Path(each.source.name).name: each.failure for each in outcomes if each.failure}
     assert failures == {"2.sgf": "ZeroDivisionError: a bug", "3.sgf": "5 workers ended"}
     assert len([each for each in outcomes if each.result]) == 3

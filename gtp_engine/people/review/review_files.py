@@ -20,7 +20,7 @@ from functools import cache, partial
 from glob import escape
 from itertools import chain, count
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import TengenError, WorkerError
@@ -140,33 +140,6 @@ def _free_target(target: Path, taken: Collection[Path]) -> Path:
     return next(name for name in names if name not in taken)
 
 
-class SharesDone:
-    """How much of each source is done; `show` receives the number of sources done, fractions included, and a text."""
-
-    def __init__(self, sources: Sequence[RecordSource], show: OnProgress) -> None:
-        self._names: Final = [Path(source.name).name for source in sources]
-        self._show: Final = show
-        self._shares: Final = [0.0] * len(sources)
-        self._lock: Final = Lock()
-        self._is_stopped = False
-
-    def receiver(self, number: int) -> OnProgress:
-        """Return what receives the progress of a source; after `stop` it raises CancelledError."""
-
-        def receive(share: float, text: str) -> None:
-            if self._is_stopped:
-                raise CancelledError
-            with self._lock:
-                self._shares[number] = share
-                self._show(sum(self._shares), f"{self._names[number]}: {text}")
-
-        return receive
-
-    def stop(self) -> None:
-        """End the reviews that are under way."""
-        self._is_stopped = True
-
-
 class FileReviewer:
     """Reviews records, in any number of threads if the searcher of `analysis` allows it.
 
@@ -241,15 +214,23 @@ def _reason(error: Exception) -> str:
 
 
 def review_all(
-    reviewer: FileReviewer, sources: Sequence[RecordSource], shares: SharesDone, *, at_once: int = 1
+    reviewer: FileReviewer, sources: Sequence[RecordSource], show: OnProgress, *, at_once: int = 1
 ) -> Generator[ReviewOutcome]:
     """Yield the outcome of each source as it is done, with `at_once` of them under way, each in a thread.
 
-    If the iteration ends early, the other reviews end after their current group.  Raises WorkerError.
+    `show` receives the number of sources done, fractions included, and a text.  If the iteration ends early, the other
+    reviews end after their current group.  Raises WorkerError.
     """
+    shares, lock, is_stopped = [0.0] * len(sources), Lock(), Event()
 
     def review(number: int) -> ReviewOutcome:
-        progress = shares.receiver(number)
+        def progress(share: float, text: str) -> None:
+            if is_stopped.is_set():
+                raise CancelledError
+            with lock:
+                shares[number] = share
+                show(sum(shares), f"{Path(sources[number].name).name}: {text}")
+
         outcome = reviewer.review(sources[number], progress)
         progress(1.0, "done")
         return outcome
@@ -262,7 +243,7 @@ def review_all(
     try:
         yield from (future.result() for future in as_completed(futures))
     finally:
-        shares.stop()
+        is_stopped.set()
         threads.shutdown(wait=False, cancel_futures=True)  # the searcher may have to end before the threads can
 
 
