@@ -91,10 +91,6 @@ class People:
         self._lock: Final = threading.Lock()
         self.name: Final = human.info.name
 
-    def knows(self, line: GameLine) -> bool:
-        """Return whether the network plays such a board."""
-        return self.plays_on(line.positions[0].game)
-
     def plays_on(self, game: Game) -> bool:
         """Return whether the network plays on a board of this size."""
         return self._human.info.boards.include(game.width, game.height)
@@ -241,20 +237,15 @@ def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator
 # Lessons
 
 
-def completed(review: GameReview, analysis: GameAnalysis, people: People | None = None) -> GameReview:
-    """Return the review with lessons, and with what `people` play; raises what the evaluators raise."""
-    line = review.line
-    if people is not None and people.knows(line):
+def completed(review: GameReview, analysis: GameAnalysis | None, people: People | None = None) -> GameReview:
+    """Return the review with lessons, and with what `people` play; raises what the evaluators raise.
+
+    Without an `analysis` the lessons have the moves that the review has looked at already.
+    """
+    if people is not None and people.plays_on(review.line.positions[0].game):
         review = _with_people(review, people)
-    mistakes = [move for color in ("B", "W") for move in review.mistakes_of(color)]
-    return replace(review, lessons=_lessons(review, analysis, people, sorted(mistakes, key=lambda move: move.number)))
-
-
-def with_known_lessons(review: GameReview) -> GameReview:
-    """Return the review with lessons of the moves that it has looked at already."""
-    mistakes = sorted({move.number for color in ("B", "W") for move in review.mistakes_of(color)})
-    moves = [review.moves[number - 1] for number in mistakes]
-    return replace(review, lessons=tuple(_lesson(move, _known_answers(review, move)) for move in moves))
+    mistakes = sorted((move for color in "BW" for move in review.mistakes_of(color)), key=lambda move: move.number)
+    return replace(review, lessons=_lessons(review, analysis, people, mistakes))
 
 
 def _lesson(move: PlayedMove, answers: Mapping[str, Answer]) -> Lesson:
@@ -277,12 +268,12 @@ def _with_people(review: GameReview, people: People) -> GameReview:
 
 
 def _lessons(
-    review: GameReview, analysis: GameAnalysis, people: People | None, mistakes: Sequence[PlayedMove]
+    review: GameReview, analysis: GameAnalysis | None, people: People | None, mistakes: Sequence[PlayedMove]
 ) -> tuple[Lesson, ...]:
     """Return the lessons of the mistakes; moves that are not known well enough are searched, if time allows."""
     known = [_known_answers(review, move) for move in mistakes]
-    visits = analysis.visits(review.line.points)
-    if visits is not None:
+    visits = None if analysis is None else analysis.visits(review.line.points)
+    if analysis is not None and visits is not None:
         wanted = []
         for move, answers in zip(mistakes, known, strict=True):
             points = _points_to_compare(review, people, move) - {_point(review, vertex) for vertex in answers}

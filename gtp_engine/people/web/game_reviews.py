@@ -42,7 +42,7 @@ from gtp_engine.people.review import (
     read_game,
 )
 from gtp_engine.people.review.annotations import is_own_output, stored_findings
-from gtp_engine.people.review.lessons import People, completed, human_network, with_known_lessons
+from gtp_engine.people.review.lessons import People, completed, human_network
 from gtp_engine.people.review.openings import Openings
 from gtp_engine.people.review.problems import LifeAndDeath, region_of
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
@@ -157,7 +157,7 @@ class ReviewWork:
         findings = stored_findings(self._data, line)
         if findings is None:
             return None
-        return FinishedReview(self._data, with_known_lessons(new_review(line, findings, STORED)).to_json())
+        return FinishedReview(self._data, completed(new_review(line, findings, STORED), None).to_json())
 
 
 def _found(saved: SavedWork, count: int) -> list[Finding]:
