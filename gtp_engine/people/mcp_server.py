@@ -259,7 +259,7 @@ class GoTools:
     def score(self, position: Position) -> dict[str, Any]:
         """Score a finished position: dead stones, territory, the result, and whether it is counted or estimated."""
         with self._answering() as question:
-            self._set(position.game())
+            self._engine.set_game(position.game())
             report = score_record(self._engine, self._engine.to_sgf().encode(), cancel=question.cancel)
         found = report.to_json()
         basis = {"method": "dead stones by search, then counted by the rules", "is_exact": False}
@@ -322,7 +322,7 @@ class GoTools:
                 question.visits = before + report.visits
 
             limits = Limits(visits, cancel=question.cancel)
-            self._set(game)
+            self._engine.set_game(game.copy())
             request = SearchRequest(limits, reporting=Reporting(PROGRESS_SECONDS, count))
             report = self._engine.search(MOST_SECONDS, request=request)
             count(report)
@@ -334,24 +334,9 @@ class GoTools:
         found = {"method": "search", "is_exact": False, "visits": visits, "network": network}
         return found if seconds is None else found | {"seconds": round(seconds, 1)}
 
-    def _set(self, game: Game) -> None:
-        """Let the engine's game be that one."""
-        self._engine.set_game(game.copy())
 
-
-TOOLS: Final = (
-    "show_position",
-    "check_move",
-    "group",
-    "rules",
-    "analyse",
-    "compare_move",
-    "what_if",
-    "life_and_death",
-    "score",
-    "review_moves",
-)
-"""The methods of `GoTools` that are offered."""
+TOOLS: Final = tuple(name for name in vars(GoTools) if not name.startswith("_"))
+"""The methods of `GoTools` that are offered: all that are public."""
 
 _INSTRUCTIONS: Final = (
     "Facts and evaluations of the game of Go, from the engine Tengen. Every answer has rests_on: repeat it when you "

@@ -322,17 +322,15 @@ class GameAnalysis:
         return findings
 
 
+@dataclass(frozen=True)
 class _Run:
     """The review of one game."""
 
-    def __init__(
-        self, searcher: GroupSearcher, line: GameLine, saved: SavedWork, progress: OnProgress, group: int
-    ) -> None:
-        self._searcher: Final = searcher
-        self._line: Final = line
-        self._saved: Final = saved
-        self._progress: Final = progress
-        self._group: Final = group
+    searcher: GroupSearcher
+    line: GameLine
+    saved: SavedWork
+    progress: OnProgress
+    group: int
 
     def search(
         self,
@@ -347,18 +345,18 @@ class _Run:
 
         `share` is that of this pass in the whole review, for the progress; the second pass comes last.
         """
-        groups = [places[start : start + self._group] for start in range(0, len(places), self._group)]
+        groups = [places[start : start + self.group] for start in range(0, len(places), self.group)]
         missing = [group for group in groups if self._known(group, is_first) is None]
-        results = self._searcher.search(self._request(group, visits, seconds) for group in missing)
+        results = self.searcher.search(self._request(group, visits, seconds) for group in missing)
         found: list[Finding] = []
         for group in groups:
             known = self._known(group, is_first)
             if known is None:
                 known = next(results)
-                self._saved.add(is_first, group, known)
+                self.saved.add(is_first, group, known)
             found += known
             done = share * len(found) / len(places)
-            self._progress(
+            self.progress(
                 done if is_first else 1.0 - share + done,
                 f"{'position' if is_first else 'second look'} {len(found)}/{len(places)}",
             )
@@ -366,11 +364,11 @@ class _Run:
 
     def _known(self, places: Sequence[int], is_first: bool) -> list[Finding] | None:
         """Return what was found in a group earlier, None if any of it is missing."""
-        known = [finding for place in places if (finding := self._saved.get(is_first, place)) is not None]
+        known = [finding for place in places if (finding := self.saved.get(is_first, place)) is not None]
         return known if len(known) == len(places) else None
 
     def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> PositionGroup:
-        found = [self._line.places[place] for place in places]
+        found = [self.line.places[place] for place in places]
         return PositionGroup(
             positions=tuple(place.position for place in found),
             played=tuple(place.played for place in found),

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import TengenError
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.board import IntArray
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
+from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.people.review.game_analysis import seeded
 from gtp_engine.people.review.game_review import outlook_of, points_lost
 from gtp_engine.people.review.lessons import People
@@ -69,7 +71,7 @@ class _Symmetries(NamedTuple):
     points: NDArray[np.int64]
     """The points of the board by rows from the top, as `Game` has them."""
     sources: NDArray[np.int64]
-    places: NDArray[np.int64]
+    places: IntArray
 
     def position(self, game: Game) -> tuple[int, list[int]]:
         """Return what all symmetric positions have in common, and the symmetries that lead to it."""
@@ -85,11 +87,9 @@ class _Symmetries(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _symmetries(width: int, height: int) -> _Symmetries:
-    grid = np.arange(width * height).reshape(height, width)
-    turned = [np.rot90(each, turns) for each in (grid, grid.T) for turns in range(4)]
-    sources = np.array([each.ravel() for each in turned if each.shape == grid.shape])
-    points = np.array([xy_to_point(x, y, width=width) for y in range(height) for x in range(width)])
-    return _Symmetries(points, sources, np.argsort(sources, axis=1))
+    points = np.array(board_points(width, height))
+    places = cell_table(width, height)[:, points]
+    return _Symmetries(points, np.argsort(places, axis=1), places)
 
 
 class _Opening(NamedTuple):
