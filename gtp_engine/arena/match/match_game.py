@@ -22,7 +22,8 @@ import hashlib
 import random
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -125,7 +126,8 @@ def openings_digest(settings: MatchSettings) -> str:
         return ""
     digest = hashlib.sha256()
     for path in _opening_paths(Path(settings.openings)):
-        digest.update(f"{path.name}\n{hashlib.sha256(_content(path)).hexdigest()}\n".encode())
+        with _using(path):
+            digest.update(f"{path.name}\n{hashlib.sha256(read_sgf_file(str(path))).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
@@ -139,27 +141,23 @@ def _opening_paths(folder: Path) -> list[Path]:
     return paths
 
 
-def _content(path: Path) -> bytes:
+@contextmanager
+def _using(path: Path) -> Iterator[None]:
+    """Raise MatchError where the block finds that an opening cannot be used."""
     try:
-        return read_sgf_file(str(path))
-    except SgfError as error:
-        raise _unusable(path, error) from error
-
-
-def _unusable(path: Path, error: Exception) -> MatchError:
-    return MatchError(f"cannot use the opening {path}: {error}")
+        yield
+    except (SgfError, IllegalMoveError) as error:
+        raise MatchError(f"cannot use the opening {path}: {error}") from error
 
 
 def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
-    try:
-        game = record_to_game(parse_sgf(_content(path)))
+    with _using(path):
+        game = record_to_game(parse_sgf(read_sgf_file(str(path))))
         size = settings.size
         if (game.width, game.height) != (size, size):
             raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
         opening = Opening(path.name, game.setup_stones, game.first_player, game.moves, game.to_play)
         played = new_game(settings, opening)  # under the match's own rules
-    except (SgfError, IllegalMoveError) as error:
-        raise _unusable(path, error) from error
     if played.is_over or played.has_no_result:
         given = f"the opening {path} ends with two passes" if played.is_over else f"the opening {path} has no result"
         raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))
@@ -217,26 +215,20 @@ class Referee:
     def _estimate(self, game: Game) -> str:
         """Return the score without the stones that our engine finds dead."""
         if self._engine is None:
-            self._engine = _estimator()
-        engine = self._engine
-        engine.set_seed(_SEED)
-        engine.set_game(game.copy())
-        return str(engine.score())
+            from gtp_engine.engine import Engine  # here: they import numba, the search and what runs networks
+            from gtp_engine.nn.loading import load_evaluator
+            from gtp_engine.nn.named_networks import shipped_folder
+
+            config = Config().with_values({**_ESTIMATOR, "network.model": str(shipped_folder())})
+            self._engine = Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None))
+        self._engine.set_seed(_SEED)
+        self._engine.set_game(game.copy())
+        return str(self._engine.score())
 
     def close(self) -> None:
         """Close the estimating engine, if there is one."""
         if self._engine is not None:
             self._engine.close()
-
-
-def _estimator() -> "Engine":
-    """Return the engine that scores."""
-    from gtp_engine.engine import Engine  # here: they import numba, the search and what runs networks
-    from gtp_engine.nn.loading import load_evaluator
-    from gtp_engine.nn.named_networks import shipped_folder
-
-    config = Config().with_values({**_ESTIMATOR, "network.model": str(shipped_folder())})
-    return Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None))
 
 
 def agreed_score(scores: Sequence[str]) -> str | None:

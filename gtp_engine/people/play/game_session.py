@@ -692,16 +692,10 @@ def _root_of(engine: Engine, settings: GameSettings) -> GameNode:
 
 def _last_played(tree: GameTree, record: SgfRecord) -> GameNode:
     """Return the last node of the main line that `record`, which may end earlier, has."""
-    line = tree.main_line()
     if not record.is_cut:
-        return line[-1]
-    moves, last = 0, line[0]
-    for node in line[1:]:
-        moves += node.moves
-        if moves > len(record.moves):
-            break
-        last = node
-    return last
+        return tree.main_line()[-1]
+    played = [node for moves, node in tree.nodes_by_moves().items() if moves <= len(record.moves)]
+    return played[-1] if played else tree.root
 
 
 def _before(node: GameNode, moves: int) -> GameNode:

@@ -9,7 +9,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.people.play.game_session import GameSession, Phase
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import MoveReport, Outlook, SearchReport
 from gtp_engine.sgf import GameNode
 
 _COLORS: Final = {EMPTY: "empty", BLACK: "black", WHITE: "white"}
@@ -76,7 +76,8 @@ def state_of(session: GameSession) -> GameState:
     """Return the state of a session, to be called between its methods, not while one of them runs."""
     game = session.game
     is_scoring = session.phase is Phase.SCORING
-    is_counted = session.is_counted
+    tally = game.tally(session.dead) if session.is_counted else {}
+    clocks = {format_color(color): session.clock.left(color)._asdict() for color in (BLACK, WHITE)}
     return GameState(
         phase=session.phase.value,
         width=game.width,
@@ -98,10 +99,10 @@ def state_of(session: GameSession) -> GameState:
         stones_to_place=session.stones_to_place,
         dead=tuple(map(game.vertex, sorted(session.dead))),
         score=str(session.score()) if is_scoring else "",
-        owners=_owners(session) if is_counted else (),
-        tally=_tally(session) if is_counted else {},
+        owners=_owners(session) if tally else (),
+        tally={format_color(color): {**asdict(each), "total": each.total} for color, each in tally.items()},
         result=session.result,
-        clocks=_clocks(session),
+        clocks=clocks if session.clock.is_limited else None,
         running=format_color(session.clock.running) if session.clock.running else None,
         notes=session.notes,
     )
@@ -124,17 +125,6 @@ def _owners(session: GameSession) -> tuple[str, ...]:
     """Return whose each point is in a counted score, living stones included."""
     game = session.game
     return rows_of(game, area_owners(remove_dead(game.board, session.dead), int(game.board.info[STRIDE])))
-
-
-def _tally(session: GameSession) -> dict[str, dict[str, float]]:
-    tally = session.game.tally(session.dead)
-    return {format_color(color): {**asdict(each), "total": each.total} for color, each in tally.items()}
-
-
-def _clocks(session: GameSession) -> dict[str, dict[str, float]] | None:
-    if not session.clock.is_limited:
-        return None
-    return {format_color(color): session.clock.left(color)._asdict() for color in (BLACK, WHITE)}
 
 
 def node_values(node: GameNode) -> dict[str, Any]:
@@ -180,11 +170,10 @@ class Hint:
 
 def hints_of(game: Game, report: SearchReport, count: int) -> list[Hint]:
     """Return the best `count` moves of a search of `game`, the best first."""
-    return [_hint(game, report.to_play, move) for move in report.moves[:count]]
+    return [_hint(game, move, move.seen_by(report.to_play)) for move in report.moves[:count]]
 
 
-def _hint(game: Game, color: int, move: MoveReport) -> Hint:
-    seen = move.seen_by(color)
+def _hint(game: Game, move: MoveReport, seen: Outlook) -> Hint:
     return Hint(
         vertex=game.vertex(move.point),
         winrate=seen.winrate,

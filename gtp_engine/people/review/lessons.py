@@ -25,8 +25,8 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
-from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row
+from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -116,10 +116,10 @@ class People:
         """Return what people of the `ranks` of both colors play in the position before each move."""
         positions = _rows(line)
         games = [position.game for position in line.positions]
-        own = self._shares(games, positions, [ranks[move.color] for move in moves])
+        own = self._shares(games, positions, [ranks[move.color] for move in moves], range(len(moves)))
         of_others: dict[int, dict[str, float]] = {move.number: {} for move in moves if move.is_mistake}
-        for above in (0, *_RANKS_ABOVE):
-            numbers = list(of_others)
+        numbers = list(of_others)
+        for above in (0, *_RANKS_ABOVE) if numbers else ():
             others = [_above(ranks[moves[number - 1].color], above) for number in numbers]
             shares = self._shares(games, positions, others, [number - 1 for number in numbers])
             for row, (number, rank) in enumerate(zip(numbers, others, strict=True)):
@@ -140,44 +140,37 @@ class People:
 
     def likely(self, line: GameLine, number: int, rank: str) -> list[int]:
         """Return the points that people of a rank are likely to play at move `number`, the likeliest first."""
-        games = [position.game for position in line.positions]
-        shares = self._shares(games, _rows(line, number), [rank], [number - 1])[0]
+        shares = self.shares(line.positions[number - 1].game, rank)
         points = np.argsort(-shares)[:_LIKELY_MOVES]
         return [int(point) for point in points if shares[point] >= _LEAST_SHARE and point != PASS]
 
     def shares(self, game: Game, rank: str) -> Shares:
         """Return how many people of a rank play each point in the position of a game."""
         positions = new_positions(1, game.width, game.height)
-        GameRows(positions).fill(0, game)
-        found: Shares = self._shares([game], positions, [rank])[0]
+        write_game(positions, 0, game)
+        found: Shares = self._shares([game], positions, [rank], [0])[0]
         return found
 
-    def _shares(
-        self, games: Sequence[Game], positions: Positions, ranks: Sequence[str], rows: Sequence[int] | None = None
-    ) -> Shares:
-        """Return the policy of people of each of the ranks in these rows (by default all): [rows, points]."""
-        game, count = games[0], len(ranks)
-        chosen = new_positions(max(1, count), game.width, game.height)
-        for i, (row, rank) in enumerate(zip(rows or range(count), ranks, strict=True)):
-            put_row(chosen, i, positions, row)
+    def _shares(self, games: Sequence[Game], positions: Positions, ranks: Sequence[str], rows: Sequence[int]) -> Shares:
+        """Return the policy of people of each of the ranks in these rows: [rows, points]."""
+        chosen = take_rows(positions, rows)
+        for i, (row, rank) in enumerate(zip(rows, ranks, strict=True)):
             number = rank_number(rank)
             profile = HumanProfile("rank", number, number).code
             write_conditions(chosen, i, conditions_of(games[row], human_profile=profile))
-        evaluation = new_evaluation(max(1, count), game.width, game.height)
-        if count:
-            with self._lock:
-                self._human.evaluate(Request(chosen, count, evaluation))
-        return evaluation.policy[:count]
+        evaluation = new_evaluation(len(rows), games[0].width, games[0].height)
+        with self._lock:
+            self._human.evaluate(Request(chosen, len(rows), evaluation))
+        return evaluation.policy
 
     def close(self) -> None:
         """Free the human-like network."""
         self._human.close()
 
 
-def _rows(line: GameLine, most: int | None = None) -> Positions:
-    """Return the positions before the first `most` moves (by default all), as networks take them."""
-    first = line.positions[0].game
-    count = len(line.moves) if most is None else most
+def _rows(line: GameLine) -> Positions:
+    """Return the positions before the moves, as networks take them."""
+    first, count = line.positions[0].game, len(line.moves)
     positions, latest = (new_positions(rows, first.width, first.height) for rows in (count, 1))
     rows, replayed = GameRows(latest), first.copy()
     for number in range(count):
