@@ -177,7 +177,7 @@ def _points_of(game: Game) -> IntArray:
 
 def _grown(points: Grid) -> Grid:
     """Return the points with one line around them."""
-    grown: Grid = sliding_window_view(np.pad(points, 1), (3, 3)).any(axis=(2, 3))
+    grown: Grid = sliding_window_view(np.pad(points, 1), (3, 3)).max(axis=(2, 3))
     return grown
 
 
