@@ -20,7 +20,7 @@ from superko_games import LAP, triple_ko
 
 from gtp_engine import Game, MatchFolder, MatchSettings, TimeLeft, TimeSettings, run_match
 from gtp_engine.arena.match import match_game
-from gtp_engine.arena.match.match_game import Referee, load_openings, new_game, winner_of
+from gtp_engine.arena.match.match_game import Referee, load_openings, new_game
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import MatchError, Sprt
 from gtp_engine.arena.match.statistics import run_sprt, summarize
@@ -527,11 +527,6 @@ def test_stones_that_rollouts_give_to_the_loser() -> None:
     referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee="estimate"))
     assert referee.decide(game, []) == {"referee": "W+8"}
     referee.close()
-
-
-def test_winner_of() -> None:
-    winners = [winner_of(score, black="second", white="first") for score in ("B+0.5", "W+12", "0")]
-    assert winners == ["second", "first", "draw"]
 
 
 def test_docstring_examples() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gtp_engine import MatchSettings, TengenError, TimeSettings
-from gtp_engine.arena.match.settings import MatchError, Sprt, completed, other_side
+from gtp_engine.arena.match.settings import MatchError, Sprt, completed
 
 
 def settings(**values: Any) -> MatchSettings:
@@ -79,7 +79,3 @@ def test_what_an_earlier_version_wrote_is_completed_with_defaults() -> None:
 def test_bad_tests_are_refused(values: tuple[float, ...], message: str) -> None:
     with pytest.raises(MatchError, match=message):
         Sprt(*values)
-
-
-def test_sides() -> None:
-    assert (other_side("first"), other_side("second")) == ("second", "first")

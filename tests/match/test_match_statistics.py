@@ -1,7 +1,6 @@
 """Winrates, intervals, Elo differences and ratings, the sequential test; the table and the plot that show them."""
 
 import math
-import random
 import sys
 from functools import partial
 from pathlib import Path
@@ -116,16 +115,6 @@ def test_table_shows_everything() -> None:
     ]
 
 
-def test_table_and_json_show_the_sequential_test() -> None:
-    summary = summarize(won_by("first", "first", "first", "second"), Sprt(0, 100))
-    assert format_table(summary, first="a", second="b").splitlines()[4] == (
-        "SPRT           LLR +0.49 of -2.94 … +2.94 after 2 pairs, Elo +0 against +100: undecided"
-    )
-    assert summary.to_json()["sprt"]["verdict"] == "undecided"
-    assert summarize([]).to_json()["sprt"] is None
-    assert "games          0" in format_table(summarize([]), first="a", second="b")
-
-
 def test_table_and_json_of_a_clean_sweep_have_no_infinite_number() -> None:
     summary = summarize([record(1), record(2)])
     assert "Elo            +∞ " in format_table(summary, first="a", second="b")
@@ -173,10 +162,12 @@ def test_verdicts() -> None:
         assert (result.lower, result.upper) == pytest.approx((-2.2513, 2.8904), abs=1e-4)
 
 
-def test_text_and_json() -> None:
+def test_the_state_of_a_test_as_text_and_in_the_json() -> None:
+    summary = summarize(won_by("first", "first", "first", "second"), Sprt(0, 100))
+    text = "LLR +0.49 of -2.94 … +2.94 after 2 pairs, Elo +0 against +100: undecided"
+    assert format_table(summary, first="a", second="b").splitlines()[4] == f"SPRT           {text}"
     result = run_sprt(Sprt(0, 100), won_by("first", "first", "first", "second"))
-    assert result.describe() == "LLR +0.49 of -2.94 … +2.94 after 2 pairs, Elo +0 against +100: undecided"
-    assert result.to_json() == {
+    assert summary.to_json()["sprt"] == {
         "elo0": 0,
         "elo1": 100,
         "alpha": 0.05,
@@ -188,23 +179,9 @@ def test_text_and_json() -> None:
     }
     won = run_sprt(Sprt(0, 200), won_by(*["first"] * 60))
     assert won.describe().endswith("Elo +0 against +200: H1 accepted (Elo +200)")
-
-
-@pytest.mark.parametrize(("elo", "right"), [(0.0, "H0"), (120.0, "H1")])
-def test_verdicts_are_as_often_wrong_as_allowed(elo: float, right: str) -> None:
-    """150 tests with true differences at either hypothesis, alpha = beta = 10%: at most 15% may go wrong."""
-    rng = random.Random(1)
-    test = Sprt(0, 120, alpha=0.1, beta=0.1)
-    wrong = 0
-    for _ in range(150):
-        pairs, verdict = [0] * 5, "undecided"
-        while verdict == "undecided":
-            points = sum(rng.random() < expected_score(elo) for _ in range(2))
-            pairs[2 * points] += 1
-            ratio = log_likelihood_ratio(pairs, elo0=test.elo0, elo1=test.elo1)
-            verdict = SprtResult(test, tuple(pairs), ratio).verdict
-        wrong += verdict != right
-    assert wrong <= 22
+    nothing = summarize([])
+    assert nothing.to_json()["sprt"] is None
+    assert "games          0" in format_table(nothing, first="a", second="b")
 
 
 @pytest.mark.parametrize(("wins", "games"), [(0, 10), (5, 10), (36, 60), (38.5, 60), (19, 20), (10, 10), (1, 1)])
@@ -218,7 +195,6 @@ def test_wilson_interval_ends_where_the_rate_is_just_plausible(wins: float, game
 
 
 def test_wilson_intervals() -> None:
-    assert wilson_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
     assert wilson_interval(0, 0) == (0.0, 1.0)
     ends = [(wins / games, *wilson_interval(wins, games)) for games in range(1, 100) for wins in range(games + 1)]
     assert all(low <= rate <= high for rate, low, high in ends), "rounding moves no end past the rate"
@@ -276,13 +252,6 @@ def test_who_wins_everything_has_a_rating() -> None:
     assert many.elo[0] > few.elo[0] + 200, "what is added to the games matters less, the more there are"
     with pytest.raises(RatingError, match="won every game against the rest"):
         rate_players(points, prior_games=0)
-
-
-def test_more_games_make_surer() -> None:
-    points = expected_points([50.0, 0.0, -50.0], 10)
-    assert rate_players(4 * points, prior_games=0).margin == pytest.approx(
-        rate_players(points, prior_games=0).margin / 2
-    )
 
 
 def test_players_that_no_game_connects() -> None:
