@@ -75,7 +75,8 @@ MOST_SECONDS: Final = 3600.0
 MAX_NODES: Final = 1_000_000
 """Nodes of a tree; the longest file has fewer."""
 
-PageCommand = Callable[[Fields], Awaitable[None]]
+PageCommand = Callable[[Fields], Awaitable[Message | None]]
+"""Follows a request, and returns what the page is sent for it, if anything."""
 SessionMethod = Callable[[GameSession], object]
 T = TypeVar("T")
 
@@ -116,8 +117,8 @@ class _Page:
             Role.PLAY: {
                 "new": self._start,
                 "load": self._load,
-                "check_time": self._check_time,
-                "hint": self._hint,
+                "check_time": lambda fields: self._game().check_time(),
+                "hint": lambda fields: self._game().hint(),
                 "problem": self._problem,
                 "play": self._play,
                 "go": self._go,
@@ -125,17 +126,21 @@ class _Page:
                 "toggle_dead": self._toggle_dead,
                 **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
             },
-            Role.WATCH: {"open": self._open, "save": self._save, "review_file": self._review_file},
+            Role.WATCH: {
+                "open": self._open,
+                "save": self._save,
+                "review_file": lambda fields: self._reviews.file(self._game().name, _text(fields, "format")),
+            },
             Role.COMPUTE: {
                 "games": self._list,
-                "networks": self._networks,
+                "networks": lambda fields: self._games.networks(),
                 "network": self._use_network,
                 "delete_game": self._delete,
                 "rename_game": self._rename,
                 "openings": self._explore,
-                "check_answer": self._check_answer,
+                "check_answer": lambda fields: self._studies.check_answer(fields.data, _text(fields, "vertex")),
                 "review": self._review,
-                "stop_review": self._stop_review,
+                "stop_review": lambda fields: self._reviews.cancel(self._game().name),
             },
         }
         return {name: (role, command) for role, group in by_role.items() for name, command in group.items()}
@@ -151,10 +156,11 @@ class _Page:
         async for message in self._client.messages():
             await self._answer(self._follow(message))
 
-    async def _answer(self, work: Awaitable[None]) -> None:
-        """Do what a message asks for, or say why that is impossible."""
+    async def _answer(self, work: Awaitable[Message | None]) -> None:
+        """Do what a message asks for and send what that returns, or why it is impossible."""
         try:
-            await work
+            if (answer := await work) is not None:
+                self._send(answer)
         except Exception as error:
             self._send(self._games.error_message(error, "after a message of a page"))
 
@@ -165,8 +171,8 @@ class _Page:
         self._shown = None
         self._studies.stop()
 
-    async def _follow(self, message: bytes) -> None:
-        """Do what a message asks for; raises TengenError."""
+    async def _follow(self, message: bytes) -> Message | None:
+        """Do what a message asks for, and return the answer, if it has one; raises TengenError."""
         if refusal := too_many_values(message):
             raise PageError(refusal)
         try:
@@ -182,41 +188,36 @@ class _Page:
             given = f"{name} with a token for {self._role.name.lower()}"
             raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
         try:
-            await command(Fields(data))
+            return await command(Fields(data))
         except IllegalMoveError as error:
-            refused = {"reason": error.reason, "vertex": data.get("vertex")}
-            self._send({"type": "error", "message": str(error), **refused})
+            return {"type": "error", "message": str(error), "reason": error.reason, "vertex": data.get("vertex")}
         except LevelError as error:
-            self._send({"type": "error", "message": str(error), "reason": "levels"})
+            return {"type": "error", "message": str(error), "reason": "levels"}
 
-    async def _list(self, fields: Fields) -> None:
+    async def _list(self, fields: Fields) -> Message:
         text = _text(fields, "text") if "text" in fields else ""
         count = fields.integer("count", 1, MOST_GAMES) if "count" in fields else LISTED
-        self._send(await self._games.newest(await self._reviews.accuracies(), text, count))
-
-    async def _networks(self, fields: Fields) -> None:
-        self._send(await self._games.networks())
+        return await self._games.newest(await self._reviews.accuracies(), text, count)
 
     async def _use_network(self, fields: Fields) -> None:
         """Begin to load a network, which may take minutes; the page goes on meanwhile."""
         self._loading = asyncio.create_task(self._answer(self._load_network(_text(fields, "name"))))
 
-    async def _load_network(self, name: str) -> None:
+    async def _load_network(self, name: str) -> Message | None:
         news = await self._games.use_network(name)
-        if self._shown is None:  # else the game has told its pages
-            self._send(news)
+        return news if self._shown is None else None  # else the game has told its pages
 
-    async def _delete(self, fields: Fields) -> None:
+    async def _delete(self, fields: Fields) -> Message:
         await self._games.remove(_text(fields, "id"))
         await self._reviews.remove(_text(fields, "id"))
-        await self._list(fields)
+        return await self._list(fields)
 
-    async def _rename(self, fields: Fields) -> None:
+    async def _rename(self, fields: Fields) -> Message:
         title = " ".join(_text(fields, "title", MAX_TITLE).split())
         await self._games.rename(_text(fields, "id"), title)
-        await self._list(fields)
+        return await self._list(fields)
 
-    async def _start(self, fields: Fields) -> None:
+    async def _start(self, fields: Fields) -> Message | None:
         settings = GameSettings(
             human=fields.color("human"),
             width=fields.integer("size", MIN_SIZE, MAX_SIZE),
@@ -227,51 +228,40 @@ class _Page:
             time=parse_time(_text(fields, "time")),
         )
         self._games.require_pace(self._address)
-        await self._show(await self._games.start(settings, _level(fields)))
+        return await self._show(await self._games.start(settings, _level(fields)))
 
-    async def _load(self, fields: Fields) -> None:
+    async def _load(self, fields: Fields) -> Message | None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
         if is_binary(data):
-            self._send({"type": "error", "message": "the file is no game record", "reason": "binary"})
-            return
+            return {"type": "error", "message": "the file is no game record", "reason": "binary"}
         if "asks" in fields and fields.flag("asks"):
             self._problems = await self._reading(data, problems_in)
             if self._problems:
-                self._send({"type": "problems", "count": len(self._problems)})
-                return
+                return {"type": "problems", "count": len(self._problems)}
         self._games.require_pace(self._address)
-        await self._show(
-            await self._games.load(data, human, _level(fields), self._address, self._client.outbox.is_lost)
-        )
+        level, is_lost = _level(fields), self._client.outbox.is_lost
+        return await self._show(await self._games.load(data, human, level, self._address, is_lost))
 
-    async def _open(self, fields: Fields) -> None:
-        await self._show(await self._games.find(_text(fields, "id"), self._address, self._client.outbox.is_lost))
-
-    async def _check_time(self, fields: Fields) -> None:
-        await self._game().check_time()
-
-    async def _hint(self, fields: Fields) -> None:
-        self._send(await self._game().hint())
+    async def _open(self, fields: Fields) -> Message | None:
+        name, is_lost = _text(fields, "id"), self._client.outbox.is_lost
+        return await self._show(await self._games.find(name, self._address, is_lost))
 
     async def _explore(self, fields: Fields) -> None:
         shown = None if self._shown is None else self._shown.name
         await self._studies.explore(fields.data, _text(fields, "rank"), shown)
 
-    async def _problem(self, fields: Fields) -> None:
+    async def _problem(self, fields: Fields) -> Message:
         if not self._problems:
             raise PageError("no problems are open: open a file of problems")
         number = fields.integer("number", 1, len(self._problems))
         values = await self._reading(self._problems[number - 1], problem_values)
-        self._send({"type": "problem", "number": number, **values})
+        return {"type": "problem", "number": number, **values}
 
     async def _reading(self, data: bytes, function: Callable[[bytes], T]) -> T:
         """Return what a function returns for a record, in a process that ends with the client if it takes long."""
         records = self._games.records
         async with records.turn(data, self._address):
             return await records.call(function, data, self._client.outbox.is_lost)
-
-    async def _check_answer(self, fields: Fields) -> None:
-        await self._studies.check_answer(fields.data, _text(fields, "vertex"))
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
@@ -289,21 +279,20 @@ class _Page:
         node = _node(fields)
         await self._change(self._game(), lambda session: session.go_to(node), lambda session: session.tree.node(node))
 
-    async def _save(self, fields: Fields) -> None:
+    async def _save(self, fields: Fields) -> Message:
         content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
-        self._send({"type": "record", "id": self._game().name, "content": content})
+        return {"type": "record", "id": self._game().name, "content": content}
 
     def _editing(self, edit: "Callable[[Fields], Edit]") -> PageCommand:
         """Return a command that changes a node of the tree, and says which one to show if it is another."""
 
-        async def call(fields: Fields) -> None:
+        async def call(fields: Fields) -> Message | None:
             game = self._game() if edit is _deleting else self._game_with_room()
             node, change = _node(fields), edit(fields)
             found = await self._change(
                 game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
             )
-            if found != node:
-                self._send({"type": "at", "id": game.name, "node": found})
+            return None if found == node else {"type": "at", "id": game.name, "node": found}
 
         return call
 
@@ -315,12 +304,6 @@ class _Page:
         visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
         seconds = fields.number("seconds", LEAST_SECONDS, MOST_SECONDS) if "seconds" in fields else None
         await self._reviews.start(self._game(), Effort(visits=visits, seconds=seconds))
-
-    async def _stop_review(self, fields: Fields) -> None:
-        await self._reviews.cancel(self._game().name)
-
-    async def _review_file(self, fields: Fields) -> None:
-        self._send(await self._reviews.file(self._game().name, _text(fields, "format")))
 
     def _calling(self, check: SessionMethod, method: SessionMethod) -> PageCommand:
         """Return a command that calls a method of the session."""
@@ -348,8 +331,8 @@ class _Page:
             raise PageError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
         return game
 
-    async def _show(self, game: OpenGame) -> None:
-        """Show another game."""
+    async def _show(self, game: OpenGame) -> Message | None:
+        """Show another game; return why it is not saved, if it is not."""
         self.leave()
         self._shown = game
         with game.staying_open():
@@ -357,8 +340,7 @@ class _Page:
             game.show_to(self._client.outbox.put)
         await self._reviews.recall(game)
         self._send(await self._reviews.message(game.name))
-        if game.unsaved:
-            self._send({"type": "error", "message": game.unsaved})
+        return {"type": "error", "message": game.unsaved} if game.unsaved else None
 
     def _send(self, message: Message) -> None:
         self._client.outbox.put(encoded(message))
