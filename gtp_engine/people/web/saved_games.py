@@ -11,9 +11,9 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown
 from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, replacing
@@ -28,22 +28,6 @@ _COLORS: Final = ("black", "white")
 _ID: Final = re.compile(r"[0-9a-f]{16}")
 
 _NETWORK: Final = "network.txt"
-
-_TYPES: Final = {
-    "sgf": str,
-    "human": str,
-    "level": str,
-    "resumed_at": int,
-    "free_handicap": int,
-    "may_resign": bool,
-    "is_own": bool,
-    "node": int,
-    "result": str,
-    "encoding": str,
-    "title": str,
-}
-_MAY_BE_NONE: Final = ("level", "node", "encoding")
-"""Single values, and those that may be null."""
 
 DAMAGED: Final = ".damaged"
 """Suffix of a file that was put aside."""
@@ -197,10 +181,10 @@ class SavedGame(SessionExtras):
             raise ValueError("a clock is missing")
         if not all(isinstance(text, str) for text in (*game.time, *(game.dead or ()), *notes)):
             raise TypeError("a value that should be text is not")
-        for name, kind in _TYPES.items():
-            value = getattr(game, name)
-            if type(value) is not kind and not (value is None and name in _MAY_BE_NONE):
-                raise TypeError(f"{name} is no {kind.__name__}")
+        for each in fields(SavedGame):
+            kinds = get_args(each.type) or (each.type,)  # `str | None` has two
+            if each.name not in rest and type(getattr(game, each.name)) not in kinds:
+                raise TypeError(f"{each.name} is no {kinds[0].__name__}")
         return game
 
     def session(self, engine: Engine) -> GameSession:
