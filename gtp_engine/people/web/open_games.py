@@ -68,35 +68,26 @@ LEVEL: Final = "play.level"
 """The option that sets how strongly the engine plays."""
 
 
-class GameEntry(NamedTuple):
-    """What the server knows of a game besides its session.
-
-    `level` is that of the engine, None for that of its configuration; `title` what its owner calls it, "" for nothing.
-    """
-
-    name: str
-    level: str | None
-    title: str = ""
-
-
 class OpenGame:
     """A game, which is saved after every change; `viewers` receive messages about it as text.
 
-    Searches hold the precedence of `host`.  Coroutines and methods are for the event loop.
+    Its file is `name` in `saved`, with the engine's `level`, None for that of its configuration, and the `title` that
+    its owner has given to it.  Searches hold the precedence of `host`.  Coroutines and methods are for the event loop.
     """
 
-    def __init__(self, entry: GameEntry, session: GameSession, saved: SavedGames, host: EngineHost) -> None:
-        self.name: Final = entry.name
+    def __init__(
+        self, name: str, session: GameSession, level: str | None, title: str, saved: SavedGames, host: EngineHost
+    ) -> None:
+        self.name: Final = name
         self.viewers: Final[set[Callable[[str], None]]] = set()
         self._session: Final = session
-        self._entry: Final = entry
         self._saved: Final = saved
         self._precedence: Final = host.precedence
         self._log: Final = host.log
         self._lock: Final = asyncio.Lock()
         self._turns: Final = Locks()
         self._writing: Final = asyncio.Lock()
-        self._kept = SavedGame.of(session, entry.level, entry.title)
+        self._kept = SavedGame.of(session, level, title)
         self._written: SavedGame | None = None
         self._cancel = CancelToken()
         self._interruptions = 0
@@ -105,7 +96,7 @@ class OpenGame:
         """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
-        self._published, _ = PublishedTree(entry.name, None, {}, {}).after(session.tree)
+        self._published, _ = PublishedTree(name, None, {}, {}).after(session.tree)
         self._record = session.to_bytes(is_main=True)
         self._state = _state_of(session)
         self._state_time = time.monotonic()
@@ -125,7 +116,7 @@ class OpenGame:
         return {
             "type": "game",
             "id": self.name,
-            "level": self._entry.level,
+            "level": self._kept.level,
             "thinking": self.is_thinking,
             "opened": not self._session.is_own,
             "compiling": self._session.engine.kernels.is_compiling,
@@ -224,7 +215,7 @@ class OpenGame:
         """Go on with the engine that `open_engine` returns for the game's level, or send pages why it cannot."""
 
         def change() -> None:
-            new, old = open_engine(self._entry.level), self._session.engine
+            new, old = open_engine(self._kept.level), self._session.engine
             try:
                 self._session.go_on_with(new)
             except TengenError:
@@ -329,7 +320,7 @@ class OpenGame:
     async def _save(self) -> None:
         """Write the game to its file, in a thread, unless it is there; tell pages if that is impossible."""
         before = self.unsaved
-        self._kept = SavedGame.of(self._session, self._entry.level, self._kept.title)
+        self._kept = SavedGame.of(self._session, self._kept.level, self._kept.title)
         if self._kept == self._written:
             return
         try:
@@ -485,7 +476,7 @@ class OpenGames:
 
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
-        return await self._open(await self._new_entry(level), lambda engine: GameSession.start(engine, settings))
+        return await self._open(await self._new_name(), level, lambda engine: GameSession.start(engine, settings))
 
     async def load(
         self, data: bytes, human: int | None, level: str | None, address: str, is_lost: Callable[[], bool]
@@ -496,14 +487,13 @@ class OpenGames:
         """
         async with self.records.turn(data, address):
             await self.records.call(check_record, data, is_lost)
-            entry = await self._new_entry(level)
-            return await self._open(entry, lambda engine: GameSession.load(engine, data, human=human))
+            name = await self._new_name()
+            return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human))
 
     async def find(self, name: str, address: str, is_lost: Callable[[], bool] = lambda: False) -> OpenGame:
         """Return a game by its id, which a client at an address asks for; raises TengenError."""
         async with self._names.of(name):
-            game = self._games.pop(name, None)
-            if game is not None:
+            if (game := self._games.pop(name, None)) is not None:
                 self._games[name] = game
                 return game
             try:
@@ -512,7 +502,7 @@ class OpenGames:
                 async with self.records.turn(data, address):
                     with contextlib.suppress(SgfError):  # what is damaged shows below
                         await self.records.call(check_record, data, is_lost)
-                    return await self._open(GameEntry(name, saved.level, saved.title), saved.session)
+                    return await self._open(name, saved.level, saved.session, saved.title)
             except DamagedFileError as error:
                 await asyncio.to_thread(self._saved.put_aside, name)
                 self._host.log(f"the game {name} is damaged and was put aside as {name}{DAMAGED}: {error}")
@@ -565,8 +555,7 @@ class OpenGames:
         async with self._names.of(name):
             if self.is_shown(name):
                 raise GameStateError("the game is open on a page; open another one there first")
-            game = self._games.pop(name, None)
-            if game is not None:
+            if (game := self._games.pop(name, None)) is not None:
                 await game.close()
             await asyncio.to_thread(self._saved.remove, name)
 
@@ -610,42 +599,42 @@ class OpenGames:
         await asyncio.gather(*(game.close() for game in self._games.values()))
         self._games.clear()
 
-    async def _new_entry(self, level: str | None) -> GameEntry:
-        """Return the entry of a new game, after making room for its file, if that is possible."""
+    async def _new_name(self) -> str:
+        """Return the id of a new game, after making room for its file, if that is possible."""
         try:
             await asyncio.to_thread(self._saved.make_room)
         except JsonFileError as error:
             self._host.log(str(error))
-        return GameEntry(new_id(), level)
+        return new_id()
 
-    async def _open(self, entry: GameEntry, set_up: Callable[[Engine], GameSession]) -> OpenGame:
+    async def _open(
+        self, name: str, level: str | None, set_up: Callable[[Engine], GameSession], title: str = ""
+    ) -> OpenGame:
         """Return a game with a new engine, after making room for it; raises TengenError."""
+
+        def opened() -> OpenGame:
+            with contextlib.ExitStack() as stack:
+                engine = self._engine(level)
+                stack.callback(engine.close)
+                session = set_up(engine)
+                try:
+                    game = OpenGame(name, session, level, title, self._saved, self._host)
+                except Exception as error:
+                    raise DamagedFileError(f"the game cannot be shown: {error}") from error
+                stack.pop_all()
+            return game
+
         await self._make_room()
         network = self._host.config.network.model
         self._opening += 1
         try:
-            session = await asyncio.to_thread(self._session, entry.level, set_up)
-            try:
-                game = await asyncio.to_thread(OpenGame, entry, session, self._saved, self._host)
-            except Exception as error:
-                session.engine.close()
-                raise DamagedFileError(f"the game cannot be shown: {error}") from error
+            game = self._games[name] = await asyncio.to_thread(opened)
         finally:
             self._opening -= 1
-        self._games[entry.name] = game
         if self._host.config.network.model != network:  # another one has been chosen meanwhile
             await game.change_engine(self._engine)
         await game.begin()
         return game
-
-    def _session(self, level: str | None, set_up: Callable[[Engine], GameSession]) -> GameSession:
-        """Return a session with a new engine."""
-        engine = self._engine(level)
-        try:
-            return set_up(engine)
-        except BaseException:
-            engine.close()
-            raise
 
     def _engine(self, level: str | None) -> Engine:
         """Return a new engine of this level."""
