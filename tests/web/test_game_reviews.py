@@ -20,7 +20,7 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.people.review import Effort, annotated, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
-from gtp_engine.people.web.game_reviews import FinishedReview, ReviewWork, SavedReviews
+from gtp_engine.people.web.game_reviews import FinishedReview, SavedReviews, review_record
 from gtp_engine.people.web.saved_games import JsonFileError
 from gtp_engine.search.limits import CancelToken
 
@@ -71,10 +71,13 @@ async def finish(socket: Any) -> list[dict[str, Any]]:
     return messages
 
 
+def reviewed_now(record: bytes, config: Config) -> FinishedReview:
+    return review_record(record, config, AreaEvaluator(), None, Effort(), lambda share, review: None)
+
+
 def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
     config = Config().with_values({"game.rules": "japanese", "game.komi": 1.5})
-    finished = ReviewWork("game", b"(;SZ[5];B[cc])", config, lambda message: None).run(AreaEvaluator())
-    game = finished.review["game"]
+    game = reviewed_now(b"(;SZ[5];B[cc])", config).review["game"]
     assert (game["rules"], game["komi"]) == ("Japanese", 1.5)
 
 
@@ -164,7 +167,7 @@ def check_files(message: dict[str, Any], files: dict[str, bytes]) -> None:
 def test_a_review_of_the_older_format_is_opened(tmp_path: Path) -> None:
     """Its file has the page and the annotated record, which is not annotated again."""
     record, name = RECORD.encode("shift_jis"), "0" * 16
-    finished = ReviewWork("game", record, Config(), lambda message: None).run(AreaEvaluator())
+    finished = reviewed_now(record, Config())
     saved, files = SavedReviews(tmp_path), {kind: finished.file(kind) for kind in ("html", "sgf")}
     old = {kind: base64.b64encode(content).decode() for kind, content in files.items()}
     saved.write(name, {"format": 2, "message": {"state": "finished"}, "files": old})

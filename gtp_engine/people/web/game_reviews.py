@@ -57,8 +57,6 @@ pages get the progress every few seconds."""
 
 OnMessage = Callable[[Message], None]
 
-_USUAL: Final = Effort()
-
 MOST_REVIEWS: Final = 50
 """Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
 
@@ -117,47 +115,46 @@ def _message(name: str, state: str, share: float, review: Mapping[str, Any] | No
     return {"type": "review", "id": name, "state": state, "share": round(share, 3), "review": review}
 
 
-class ReviewWork:
-    """Reviews the game `name` with the record `data`; `send` receives a message whenever some of it is done."""
+def review_record(
+    data: bytes,
+    config: Config,
+    evaluator: Evaluator | None,
+    people: People | None,
+    effort: Effort,
+    send: Callable[[float, Mapping[str, Any] | None], None],
+) -> FinishedReview:
+    """Return the review of a record, with what `people` play; `send` receives how much is done, and what is found.
 
-    def __init__(self, name: str, data: bytes, config: Config, send: OnMessage, effort: Effort = _USUAL) -> None:
-        self._name: Final = name
-        self._data: Final = data
-        self._effort: Final = effort
-        self._config: Final = config
-        self._send: Final = send
+    Raises ConfigError without an evaluator, SgfError for a record that cannot be reviewed, and what the evaluator
+    raises.
+    """
+    analysis = GameAnalysis(config, evaluator, effort, group=GROUP)
+    line, saved = _line_of(data, config), SavedWork(None, "")
 
-    def run(self, evaluator: Evaluator | None, people: People | None = None) -> FinishedReview:
-        """Return the finished review, with what `people` play.
+    def progress(share: float, text: str) -> None:
+        found = _found(saved, len(line.positions))
+        moves = line.moves[: len(found) - 1]  # those between the positions that have been found
+        beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
+        send(share, new_review(beginning, found, analysis.network(line)).to_json())
 
-        Raises ConfigError without an evaluator, SgfError for a record that cannot be reviewed, and what the evaluator
-        raises.
-        """
-        analysis = GameAnalysis(self._config, evaluator, self._effort, group=GROUP)
-        game = self._config.game
-        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
-        saved = SavedWork(None, "")
+    send(0.0, None)
+    review = new_review(line, analysis.run(line, saved, progress), analysis.network(line))
+    review = completed(review, analysis, people)
+    return FinishedReview(data, {**review.to_json(), "key": analysis.key(data, line)})
 
-        def progress(share: float, text: str) -> None:
-            found = _found(saved, len(line.positions))
-            moves = line.moves[: len(found) - 1]  # those between the positions that have been found
-            beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
-            review = new_review(beginning, found, analysis.network(line)).to_json()
-            self._send(_message(self._name, "running", share, review))
 
-        self._send(_message(self._name, "running", 0.0, None))
-        review = new_review(line, analysis.run(line, saved, progress), analysis.network(line))
-        review = completed(review, analysis, people)
-        return FinishedReview(self._data, {**review.to_json(), "key": analysis.key(self._data, line)})
+def stored_review(data: bytes, config: Config) -> FinishedReview | None:
+    """Return the review that is stored in a record itself, if it is a review of ours; nothing is searched."""
+    line = _line_of(data, config)
+    findings = stored_findings(data, line)
+    if findings is None:
+        return None
+    return FinishedReview(data, completed(new_review(line, findings, STORED), None).to_json())
 
-    def stored(self) -> FinishedReview | None:
-        """Return the review that is stored in the record itself, if it is a review of ours; nothing is searched."""
-        game = self._config.game
-        line = read_game(self._data, rules=Rules.parse(game.rules), komi=game.komi)
-        findings = stored_findings(self._data, line)
-        if findings is None:
-            return None
-        return FinishedReview(self._data, completed(new_review(line, findings, STORED), None).to_json())
+
+def _line_of(data: bytes, config: Config) -> GameLine:
+    """Return the game of a record, which may name no rules or komi."""
+    return read_game(data, rules=Rules.parse(config.game.rules), komi=config.game.komi)
 
 
 def _found(saved: SavedWork, count: int) -> list[Finding]:
@@ -256,9 +253,9 @@ class GameReviews:
         """Take over the review that is stored in the record of a game, if it has one and no newer one is known."""
         if await self._find(game.name) is not None:
             return
-        work = ReviewWork(game.name, game.record(), self._host.config, lambda message: None)
         with suppress(TengenError):  # a record without moves
-            if (stored := await asyncio.to_thread(work.stored)) is not None:
+            stored = await asyncio.to_thread(stored_review, game.record(), self._host.config)
+            if stored is not None:
                 self._remember(game.name, stored)
                 await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
 
@@ -272,7 +269,7 @@ class GameReviews:
         """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
         return await asyncio.to_thread(self._saved.accuracies)
 
-    async def start(self, game: OpenGame, effort: Effort = _USUAL) -> None:
+    async def start(self, game: OpenGame, effort: Effort) -> None:
         """Begin to review a game, in the background, with this effort.
 
         A review that no page shows gives way; raises ReviewError while a page shows another one that is under way.
@@ -303,13 +300,8 @@ class GameReviews:
         finished = await self._find(name)
         if finished is None:
             raise ReviewError("this game has no finished review: start one")
-        content = await asyncio.to_thread(finished.file, format)
-        return {
-            "type": "review_file",
-            "id": name,
-            "format": format,
-            "content": base64.b64encode(content).decode("ascii"),
-        }
+        content = base64.b64encode(await asyncio.to_thread(finished.file, format)).decode("ascii")
+        return {"type": "review_file", "id": name, "format": format, "content": content}
 
     async def close(self) -> None:
         """End the review that is under way."""
@@ -327,13 +319,15 @@ class GameReviews:
         """Review a game, and tell its pages."""
         loop, name = asyncio.get_running_loop(), game.name
 
-        def send(message: Message) -> None:
-            loop.call_soon_threadsafe(self._tell, message)
+        def send(share: float, review: Mapping[str, Any] | None) -> None:
+            loop.call_soon_threadsafe(self._tell, _message(name, "running", share, review))
+
+        def work() -> FinishedReview:
+            record = game.reviewable_record()
+            return review_record(record, self._host.config, *self.guests(cancel), effort, send)
 
         try:
-            record = await asyncio.to_thread(game.reviewable_record)
-            work = ReviewWork(name, record, self._host.config, send, effort)
-            finished = await asyncio.to_thread(lambda: work.run(*self.guests(cancel)))
+            finished = await asyncio.to_thread(work)
             self._remember(name, finished)
             await asyncio.to_thread(self._saved.save, name, finished)
         except GuestCancelled:
@@ -397,6 +391,7 @@ class Studies:
         self._games: Final = games
         self._reviews: Final = reviews
         self._send: Final = send
+        self._turn: Final = asyncio.Lock()
         self._cancel = CancelToken()
         self._task: asyncio.Task[None] | None = None
 
@@ -417,16 +412,11 @@ class Studies:
             network, people = self._reviews.guests(cancel)
             openings = Openings(people, self._games.index(on_page))
             moves = openings.moves(game, rank)
-            has_score = network is not None and network.info.has_score
-            yield {
-                "type": "openings",
-                "number": number,
-                "moves": [asdict(move) for move in moves],
-                "is_last": not has_score,
-            }
-            if network is not None and has_score:
+            is_last = network is None or not network.info.has_score
+            yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": is_last}
+            if network is not None and not is_last:
                 moves = openings.compared(game, moves, self._host.config, network)
-                yield {"type": "openings", "number": number, "moves": [asdict(move) for move in moves], "is_last": True}
+                yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": True}
 
         self._begin(work)
 
@@ -458,24 +448,21 @@ class Studies:
 
     def _begin(self, work: Callable[[CancelToken], Iterator[Message]]) -> None:
         self.stop()
-        before, self._cancel = self._task, CancelToken()
-        self._task = asyncio.create_task(self._answer(work, self._cancel, before))
+        self._cancel = CancelToken()
+        self._task = asyncio.create_task(self._answer(work, self._cancel))
 
-    async def _answer(
-        self, work: Callable[[CancelToken], Iterator[Message]], cancel: CancelToken, before: asyncio.Task[None] | None
-    ) -> None:
-        """Send what `work` finds, after the end of the question `before`."""
+    async def _answer(self, work: Callable[[CancelToken], Iterator[Message]], cancel: CancelToken) -> None:
+        """Send what `work` finds, after the end of the question before."""
         loop = asyncio.get_running_loop()
 
         def run() -> None:
             for message in work(cancel):
                 loop.call_soon_threadsafe(self._send, message)
 
-        if before is not None:
-            await asyncio.wait((before,))
         try:
-            if not cancel.is_cancelled:
-                await asyncio.to_thread(run)
+            async with self._turn:
+                if not cancel.is_cancelled:
+                    await asyncio.to_thread(run)
         except GuestCancelled:
             pass
         except Exception as error:
