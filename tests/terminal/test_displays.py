@@ -1,7 +1,6 @@
 """Which display a terminal gets, the cursor and the typed line of the live one, the lines of the plain one."""
 
 import io
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,18 +11,15 @@ from rich.live import Live
 from gtp_engine.people.terminal import key_reader
 from gtp_engine.people.terminal.board_picture import BoardView, Screen
 from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
+from gtp_engine.people.terminal.key_reader import ReadKey
 
 SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
 
 
-class Keys:
-    """Keys pressed one after the other; None is a second without one."""
-
-    def __init__(self, keys: Sequence[str | None]) -> None:
-        self.keys = list(keys)
-
-    def read(self, timeout: float | None) -> str | None:
-        return self.keys.pop(0)
+def pressed(*keys: str | None) -> ReadKey:
+    """Return what reads these keys one after the other; None is a second without one."""
+    left = iter(keys)
+    return lambda timeout: next(left)
 
 
 def console(**values: object) -> Console:
@@ -42,7 +38,7 @@ def test_a_live_screen_needs_colors_a_cursor_and_its_characters(values: dict[str
 
 def read(*keys: str | None, tick: object = SCREEN) -> str | None:
     with Live(console=console(), auto_refresh=False) as live:
-        return LiveDisplay(live, Keys(keys)).read(SCREEN, lambda: tick)  # type: ignore
+        return LiveDisplay(live, pressed(*keys)).read(SCREEN, lambda: tick)  # type: ignore
 
 
 def test_a_typed_line() -> None:
@@ -63,7 +59,7 @@ def test_the_cursor_answers_no_question() -> None:
     """Enter, which means yes, was taken for the point under the cursor, and nothing was saved."""
     question = replace(SCREEN, takes_points=False)
     with Live(console=console(), auto_refresh=False) as live:
-        display = LiveDisplay(live, Keys([key_reader.UP, key_reader.ENTER, key_reader.ENTER, key_reader.ENTER]))
+        display = LiveDisplay(live, pressed(key_reader.UP, *[key_reader.ENTER] * 3))
         assert [display.read(each, lambda: SCREEN) for each in (SCREEN, question, SCREEN)] == ["C3", "", "C3"]
 
 
@@ -108,7 +104,7 @@ def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
     environment = {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30"}
     screen_of = Console(file=output, force_terminal=True, _environ=environment)
     with Live(console=screen_of, auto_refresh=False) as live:
-        display = LiveDisplay(live, Keys([]))
+        display = LiveDisplay(live, pressed())
         display.show_progress(SCREEN)
         display.show_progress(SCREEN)
         assert "\x1b[2J" not in output.getvalue()

@@ -25,7 +25,7 @@ from gtp_engine.people.terminal.board_picture import (
     plain_board,
     whole_width,
 )
-from gtp_engine.people.terminal.key_reader import KeyReader, open_keys
+from gtp_engine.people.terminal.key_reader import ReadKey, open_keys
 
 TICK: Final = 1.0
 """Seconds between two updates of the clocks while a person thinks."""
@@ -82,10 +82,10 @@ def open_display(stdin: TextIO, stdout: TextIO) -> Iterator[Display]:
         yield PlainDisplay(stdin, stdout)
         return
     live = Live(console=console, auto_refresh=False, vertical_overflow="visible")
-    with open_keys() as keys:
+    with open_keys() as read_key:
         live.start()
         try:
-            yield LiveDisplay(live, keys)
+            yield LiveDisplay(live, read_key)
         finally:
             with suppress(OSError):  # a terminal that has gone needs no last line
                 live.stop()
@@ -169,9 +169,9 @@ class LiveDisplay:
 
     has_keys = True
 
-    def __init__(self, live: Live, keys: KeyReader) -> None:
+    def __init__(self, live: Live, read_key: ReadKey) -> None:
         self._live: Final = live
-        self._keys: Final = keys
+        self._read_key: Final = read_key
         self._size = live.console.size
         self._cursor = NULL_POINT
         self._typed = ""
@@ -193,7 +193,7 @@ class LiveDisplay:
             self._cursor = NULL_POINT
         while True:
             self.show_progress(screen)
-            key = self._keys.read(TICK)
+            key = self._read_key(TICK)
             if key is None:
                 now = tick()
                 if now is None:

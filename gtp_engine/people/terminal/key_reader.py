@@ -6,13 +6,14 @@ its terminal, and SIGTERM, by which the system ends programs when it shuts down,
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final
 
 from gtp_engine.search.limits import CancelToken
 
@@ -43,28 +44,29 @@ _SEQUENCES: Final = {"A": UP, "B": DOWN, "C": RIGHT, "D": LEFT, "H": HOME, "F": 
 }
 """What follows ESC [ or ESC O (xterm, VT220, rxvt)."""
 
+_KEY: Final = re.compile(r"\x1b[\[O](?P<number>[^@-~]*)(?P<end>[@-~]?)|.", re.DOTALL)
+"""ESC [ X or ESC O X, where numbers may stand between, or ESC [ number ~; or else a character."""
+
+_UNFINISHED: Final = re.compile(r"\x1b([\[O][^@-~]*)?")
+
 _WINDOWS_KEYS: Final = dict(zip("HPMKGOIQ", (UP, DOWN, RIGHT, LEFT, HOME, LAST, PAGE_UP, PAGE_DOWN), strict=True))
 _CONTROLS: Final = {"\r": ENTER, "\n": ENTER, "\x7f": BACKSPACE, "\b": BACKSPACE, "\x04": END, "\x1a": END}
 _WINDOWS_POLL: Final = 0.02
 """Seconds between two looks for a key on Windows, which cannot wait for one with a time limit."""
 
 
-class KeyReader(Protocol):
-    """Reads keys; Ctrl-C raises KeyboardInterrupt as elsewhere."""
-
-    def read(self, timeout: float | None) -> str | None:
-        """Return the next key, None if there is none within `timeout` seconds (None: wait)."""
-        ...
+ReadKey = Callable[[float], str | None]
+"""Returns the next key, None if there is none within so many seconds; Ctrl-C raises KeyboardInterrupt as elsewhere."""
 
 
 @contextmanager
-def open_keys() -> Iterator[KeyReader]:
-    """Yield a reader of the keys of stdin, which must be a terminal; its settings are restored afterwards.
+def open_keys() -> Iterator[ReadKey]:
+    """Yield what reads the keys of stdin, which must be a terminal; its settings are restored afterwards.
 
     They are set again when the program goes on after Ctrl-Z: the shell has changed them.
     """
     if sys.platform == "win32":
-        yield _WindowsKeys()
+        yield _windows_key
         return
     import termios
     import tty
@@ -79,7 +81,7 @@ def open_keys() -> Iterator[KeyReader]:
     tty.setcbreak(descriptor)
     try:
         with handling([signal.SIGCONT], go_on):
-            yield UnixKeys(descriptor)
+            yield UnixKeys(descriptor).read
     finally:
         with contextlib.suppress(termios.error):
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
@@ -92,65 +94,48 @@ class UnixKeys:
         self._descriptor: Final = descriptor
         self._waiting = ""
 
-    def read(self, timeout: float | None) -> str | None:
-        """Return the next key; see `KeyReader`."""
-        if not self._waiting and not self._fill(timeout):
-            return None
-        if not self._waiting:
-            return END
-        first, self._waiting = self._waiting[0], self._waiting[1:]
-        if first == "\x1b":
-            return self._escape()
-        return _CONTROLS.get(first, first if first.isprintable() else OTHER)
+    def read(self, timeout: float) -> str | None:
+        """Return the next key; see `ReadKey`."""
+        text = self._waiting or self._typed(timeout)
+        if not text:
+            return None if text is None else END
+        while _UNFINISHED.fullmatch(text) and (more := self._typed(_ESCAPE_WAIT)):
+            text += more
+        found = _KEY.match(text)
+        assert found is not None, "any character is a key"
+        self._waiting = text[found.end() :]
+        if found["end"] is None:
+            return _CONTROLS.get(text[0], text[0] if text[0].isprintable() else OTHER)
+        return _SEQUENCES.get(f"{found['number']}~" if found["end"] == "~" else found["end"], OTHER)
 
-    def _escape(self) -> str:
-        """Return the key of an escape sequence, ESC [ X or ESC O X, or ESC [ number ~; others are skipped."""
-        if not self._waiting:
-            self._fill(_ESCAPE_WAIT)
-        if self._waiting[:1] not in ("[", "O"):
-            return OTHER
-        self._waiting = self._waiting[1:]
-        sequence = ""
-        while self._waiting or self._fill(_ESCAPE_WAIT):
-            if not self._waiting:
-                break
-            sequence, self._waiting = sequence + self._waiting[0], self._waiting[1:]
-            if "@" <= sequence[-1] <= "~":
-                return _SEQUENCES.get(sequence if sequence[-1] == "~" else sequence[-1], OTHER)
-        return OTHER
-
-    def _fill(self, timeout: float | None) -> bool:
-        """Read what is there, waiting for it; return False after `timeout`.  At the end nothing is added."""
+    def _typed(self, timeout: float) -> str | None:
+        """Return what has been typed, waiting for it: None after `timeout`, "" at the end of the input."""
         import select
 
         ready, _, _ = select.select([self._descriptor], [], [], timeout)
         if not ready:
-            return False
+            return None
         try:
-            self._waiting += os.read(self._descriptor, 1024).decode("utf-8", "replace")
+            return os.read(self._descriptor, 1024).decode("utf-8", "replace")
         except OSError:  # the terminal has gone
-            self._waiting = ""
-        return True
+            return ""
 
 
-class _WindowsKeys:
-    """The keys of a Windows console."""
+def _windows_key(timeout: float) -> str | None:
+    """Return the next key of a Windows console; see `ReadKey`."""
+    import msvcrt
 
-    def read(self, timeout: float | None) -> str | None:
-        """Return the next key; see `KeyReader`."""
-        import msvcrt
-
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not msvcrt.kbhit():  # type: ignore[attr-defined, unused-ignore]
-            if deadline is not None and time.monotonic() >= deadline:
-                return None
-            time.sleep(_WINDOWS_POLL)
-        first = msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
-        if first == "\x03":
-            raise KeyboardInterrupt
-        if first in ("\x00", "\xe0"):
-            return _WINDOWS_KEYS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
-        return _CONTROLS.get(first, first if first.isprintable() else OTHER)
+    deadline = time.monotonic() + timeout
+    while not msvcrt.kbhit():  # type: ignore[attr-defined, unused-ignore]
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(_WINDOWS_POLL)
+    first = msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
+    if first == "\x03":
+        raise KeyboardInterrupt
+    if first in ("\x00", "\xe0"):
+        return _WINDOWS_KEYS.get(msvcrt.getwch(), OTHER)  # type: ignore[attr-defined, unused-ignore]
+    return _CONTROLS.get(first, first if first.isprintable() else OTHER)
 
 
 class Terminated(SystemExit):
