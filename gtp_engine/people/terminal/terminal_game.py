@@ -1,8 +1,8 @@
 """The loops of a game and of lessons in the terminal: the person's commands, the engine's moves, the end."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -230,10 +230,8 @@ class TerminalGame:
     # --- the engine ---
 
     def _engine_moves(self) -> None:
-        cancel = CancelToken()
-        self._think(_("{player} is thinking", player=ENGINE_NAME))
-        self._is_stopped = True  # also after an error, so that the person can type
-        with cancelled_by_interrupt(cancel):
+        with self._searching(_("{player} is thinking", player=ENGINE_NAME)) as cancel:
+            self._is_stopped = True  # also after an error, so that the person can type
             choice = self._session.engine_move(cancel, self._show_search)
         if choice is None:
             self._message = _stopped()
@@ -252,11 +250,15 @@ class TerminalGame:
             self._message = sentence.format(player=ENGINE_NAME, vertex=vertex)
             self._begin_scoring()
 
-    def _think(self, what: str) -> None:
-        """Show that a search begins, and what it is for."""
+    @contextmanager
+    def _searching(self, what: str) -> Iterator[CancelToken]:
+        """Show that a search begins, and what it is for; Ctrl-C cancels it while the context lasts."""
         self._back = 0
         self._message = _("{what} … (Ctrl-C stops)", what=what)
         self._display.show_progress(self._thinking_screen())
+        cancel = CancelToken()
+        with cancelled_by_interrupt(cancel):
+            yield cancel
 
     def _once_compiled(self) -> str:
         """Return what a search that needs the compiled engine waits for, "" for nothing."""
@@ -344,9 +346,7 @@ class TerminalGame:
             self._message = _("This is the position of the game.")
 
     def _hint(self, _argument: str) -> None:
-        cancel = CancelToken()
-        self._think(_("Looking for good moves"))
-        with cancelled_by_interrupt(cancel):
+        with self._searching(_("Looking for good moves")) as cancel:
             report = self._session.hint(cancel=cancel, report=self._show_search)
         hints = hints_of(self._session.game, report, _HINTS)
         letters = "abcde"
@@ -359,9 +359,7 @@ class TerminalGame:
         self._message = "\n".join([_("   move  win   lead  then"), *lines])
 
     def _score(self, _argument: str) -> None:
-        cancel = CancelToken()
-        self._think(_("Estimating the score") + self._once_compiled())
-        with cancelled_by_interrupt(cancel):
+        with self._searching(_("Estimating the score") + self._once_compiled()) as cancel:
             found = self._session.estimate(cancel)
         if cancel.is_cancelled:
             self._message = _("Stopped: there is no estimate.")
@@ -450,9 +448,7 @@ class TerminalGame:
         """Let the engine mark the dead stones, if the game has come to that."""
         if self._session.phase is not Phase.SCORING:
             return
-        cancel = CancelToken()
-        self._think(_("Both passed. Finding the dead stones") + self._once_compiled())
-        with cancelled_by_interrupt(cancel):
+        with self._searching(_("Both passed. Finding the dead stones") + self._once_compiled()) as cancel:
             self._session.propose_dead(cancel)
         stopped = [_("Stopped: no stone is marked as dead.")] if cancel.is_cancelled else []
         self._message = " ".join([*stopped, self._scoring_message()])
@@ -603,12 +599,8 @@ class LessonGame:
             move=move["vertex"],
             points=format(move["points_lost"], ".1f"),
         )
-        tries, message = 0, ask
-        typed = self._ask(lesson, [], message)
-        while typed is not None:
-            command = parse_typed(typed)
-            if command.name == "quit":
-                return None
+        tries, typed = 0, self._ask(lesson, [], ask)
+        while typed is not None and (command := parse_typed(typed)).name != "quit":
             if typed.strip().lower() in ("answer", "a"):
                 best = lesson["answers"][0]
                 self._play_out(lesson, best, _("The best move is {best}.", best=best["vertex"]))
@@ -748,19 +740,17 @@ def _result_in_words(result: str, rules: Rules, human: int) -> str:
         return _("The game has no result: the position has occurred for the third time.")
     if result[:2] not in ("B+", "W+"):
         return _("The game is a draw ({result}).", result=result)
-    margin, has_won = result[2:], human == (BLACK if result[0] == "B" else WHITE)
-    if margin == "R":
-        sentence = _("You win by resignation ({result}).") if has_won else _("{player} wins by resignation ({result}).")
-    elif margin == "T":
-        sentence = _("You win on time ({result}).") if has_won else _("{player} wins on time ({result}).")
-    elif margin == "F":
-        sentence = _("You win by forfeit ({result}).") if has_won else _("{player} wins by forfeit ({result}).")
-    elif margin:
-        margin = margin_text(float(margin), rules.preset_name() or "")
-        sentence = _("You win by {margin} ({result}).") if has_won else _("{player} wins by {margin} ({result}).")
-    else:
-        sentence = _("You win ({result}).") if has_won else _("{player} wins ({result}).")
-    return sentence.format(player=ENGINE_NAME, margin=margin, result=result)
+    sentences = {
+        "R": (_("You win by resignation ({result})."), _("{player} wins by resignation ({result}).")),
+        "T": (_("You win on time ({result})."), _("{player} wins on time ({result}).")),
+        "F": (_("You win by forfeit ({result})."), _("{player} wins by forfeit ({result}).")),
+        "": (_("You win ({result})."), _("{player} wins ({result}).")),
+    }
+    by_margin = _("You win by {margin} ({result})."), _("{player} wins by {margin} ({result}).")
+    won, lost = sentences.get(result[2:], by_margin)
+    margin = "" if result[2:] in sentences else margin_text(float(result[2:]), rules.preset_name() or "")
+    has_won = human == (BLACK if result[0] == "B" else WHITE)
+    return (won if has_won else lost).format(player=ENGINE_NAME, margin=margin, result=result)
 
 
 def _illegal(error: IllegalMoveError, vertex: str) -> str:
