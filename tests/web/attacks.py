@@ -49,18 +49,23 @@ class Target(NamedTuple):
 Attack = Callable[[Target], Coroutine[Any, Any, None]]
 
 
-async def raw(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_connection("127.0.0.1", target.port)
+@contextlib.asynccontextmanager
+async def raw(target: Target) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Yield a connection, which is cut off at the end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
 
 
-async def upgraded(target: Target, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return a connection after the handshake of a WebSocket."""
-    reader, writer = await raw(target)
-    headers = "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-    start = f"GET {path}?token={target.token} HTTP/1.1\r\nHost: 127.0.0.1:{target.port}\r\nUpgrade: websocket\r\n"
-    writer.write(f"{start}{headers}\r\n".encode())
-    await reader.readuntil(b"\r\n\r\n")
-    return reader, writer
+@contextlib.asynccontextmanager
+async def upgraded(target: Target, path: str) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Yield a connection after the handshake of a WebSocket, on which frames are written byte by byte."""
+    async with raw(target) as (reader, writer):
+        writer.write(HEAD % (path[1:].encode(), target.token.encode()) + UPGRADE)
+        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        yield reader, writer
 
 
 async def many(count: int, one: Callable[[int], Coroutine[Any, Any, None]]) -> None:
@@ -75,72 +80,62 @@ async def many(count: int, one: Callable[[int], Coroutine[Any, Any, None]]) -> N
     await asyncio.gather(*(repeat(number) for number in range(count)))
 
 
+def by_clients(one: Callable[[Target, int], Coroutine[Any, Any, None]], count: int | None = None) -> Attack:
+    """Return the attack of so many clients, or as many as the target says, of which each has a number."""
+    return lambda target: many(count or target.clients, lambda number: one(target, number))
+
+
 def floods(path: str, messages: Callable[[Target], AsyncIterator[str | bytes]]) -> Attack:
     """Return clients that send messages as fast as they can, and read what they get."""
 
-    async def attack(target: Target) -> None:
-        async def one(_: int) -> None:
-            async with ClientSession() as session, session.ws_connect(target.url(path)) as socket:
+    async def flood(target: Target, _: int) -> None:
+        async with ClientSession() as session, session.ws_connect(target.url(path)) as socket:
 
-                async def read() -> None:
-                    async for _ in socket:
-                        pass
+            async def read() -> None:
+                async for _ in socket:
+                    pass
 
-                reading = asyncio.create_task(read())
-                try:
-                    async for message in messages(target):
-                        if isinstance(message, bytes):
-                            await socket.send_bytes(message)
-                        else:
-                            await socket.send_str(message)
-                finally:
-                    reading.cancel()
+            reading = asyncio.create_task(read())
+            try:
+                async for message in messages(target):
+                    if isinstance(message, bytes):
+                        await socket.send_bytes(message)
+                    else:
+                        await socket.send_str(message)
+            finally:
+                reading.cancel()
 
-        await many(target.clients, one)
-
-    return attack
+    return by_clients(flood)
 
 
 def frames(path: str, data: bytes, *, again: bool = True) -> Attack:
     """Return clients that send the same bytes after the handshake again and again, or once, and read nothing."""
 
-    async def attack(target: Target) -> None:
-        async def one(_: int) -> None:
-            _, writer = await upgraded(target, path)
-            try:
-                for _ in itertools.count() if again else range(1):
-                    writer.write(data)
-                    await writer.drain()
-                await asyncio.sleep(0.01)
-            finally:
-                writer.transport.abort()
+    async def send(target: Target, _: int) -> None:
+        async with upgraded(target, path) as (_reader, writer):
+            for _number in itertools.count() if again else range(1):
+                writer.write(data)
+                await writer.drain()
+            await asyncio.sleep(0.01)
 
-        await many(target.clients, one)
-
-    return attack
+    return by_clients(send)
 
 
 def connections(count: int, sent: bytes, *, again: bytes = b"") -> Attack:
     """Return so many connections that send something, and then a piece of it now and then."""
 
-    async def attack(target: Target) -> None:
-        async def one(_: int) -> None:
-            reader, writer = await raw(target)
-            try:
-                writer.write(sent)
-                while not reader.at_eof():
-                    if again:
-                        writer.write(again)
-                        await writer.drain()
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(0.1):
-                            await reader.read(1000)
-            finally:
-                writer.transport.abort()
+    async def connect(target: Target, _: int) -> None:
+        async with raw(target) as (reader, writer):
+            writer.write(sent)
+            while not reader.at_eof():
+                if again:
+                    writer.write(again)
+                    await writer.drain()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(0.1):
+                        await reader.read(1000)
 
-        await many(count, one)
-
-    return attack
+    return by_clients(connect, count)
 
 
 def encoded(**message: Any) -> str:
@@ -196,83 +191,51 @@ def repeated(*messages: str | bytes) -> Callable[[Target], AsyncIterator[str | b
     return generate
 
 
-async def slow_readers(target: Target) -> None:
-    """Ask for many reports, and for the page again and again, and read nothing."""
-
-    async def one(number: int) -> None:
-        if number % 2:
-            _, writer = await raw(target)
-            request = f"GET /app.js?token={target.token} HTTP/1.1\r\nHost: 127.0.0.1:{target.port}\r\n\r\n".encode()
-            writer.write(request * 1000)
-        else:
-            _, writer = await upgraded(target, "/analysis")
+async def read_slowly(target: Target, number: int) -> None:
+    """Ask for many reports, or for the page again and again, and read nothing."""
+    if number % 2:
+        async with raw(target) as (_reader, writer):
+            writer.write((HEAD % (b"app.js", target.token.encode()) + b"\r\n") * 1000)
+            await asyncio.sleep(60)
+    else:
+        async with upgraded(target, "/analysis") as (_reader, writer):
             async for query in queries(target):
-                data = query.encode()
-                writer.write(b"\x81\xfe" + len(data).to_bytes(2) + b"\0\0\0\0" + data)
+                writer.write(frame(query.encode()))
                 if writer.transport.get_write_buffer_size() > 1 << 20:
                     break
-        try:
             await asyncio.sleep(60)
-        finally:
-            writer.transport.abort()
-
-    await many(20, one)
 
 
-async def encoded_bodies(target: Target) -> None:
-    """Send bodies whose encodings are none, several, or other ones than gzip, as a whole and in chunks."""
+async def send_encoded_body(target: Target, number: int) -> None:
+    """Send a body whose encodings are none, several, or another one than gzip, as a whole or in chunks."""
     zeros = packed_zeros(100)
     kinds = [*itertools.product((b"deflate", b"br", b"zstd", b"gzip, gzip", b"x" * 8000), (False, True))]
-
-    async def one(number: int) -> None:
-        kind, is_chunked = kinds[number % len(kinds)]
-        length = b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % len(zeros)
-        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(zeros), zeros) if is_chunked else zeros
-        reader, writer = await raw(target)
-        try:
-            writer.write(HEAD % (b"", b"wrong") + b"Content-Encoding: %s\r\n%s\r\n\r\n" % (kind, length) + body)
-            await reader.read()
-        finally:
-            writer.transport.abort()
-
-    await many(target.clients, one)
+    kind, is_chunked = kinds[number % len(kinds)]
+    length = b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % len(zeros)
+    body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(zeros), zeros) if is_chunked else zeros
+    async with raw(target) as (reader, writer):
+        writer.write(HEAD % (b"", b"wrong") + b"Content-Encoding: %s\r\n%s\r\n\r\n" % (kind, length) + body)
+        await reader.read()
 
 
-async def unpacking_messages(target: Target) -> None:
+async def send_unpacking_messages(target: Target, number: int) -> None:
     """Ask for compressed messages, and send such that are short."""
-    data = packed_zeros(1000)[10:][: MEGABYTE - 100]
-
-    async def one(number: int) -> None:
-        path = (b"play", b"analysis", b"gtp")[number % 3]
-        _, writer = await raw(target)
-        try:
-            offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=15\r\n"
-            writer.write(HEAD % (path, target.token.encode()) + offer + UPGRADE + frame(data, 0xC2) * 10)
-            await writer.drain()
-            await asyncio.sleep(0.5)
-        finally:
-            writer.transport.abort()
-
-    await many(target.clients, one)
+    data, path = packed_zeros(1000)[10:][: MEGABYTE - 100], (b"play", b"analysis", b"gtp")[number % 3]
+    async with raw(target) as (_reader, writer):
+        offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=15\r\n"
+        writer.write(HEAD % (path, target.token.encode()) + offer + UPGRADE + frame(data, 0xC2) * 10)
+        await writer.drain()
+        await asyncio.sleep(0.5)
 
 
-async def short_records(target: Target) -> None:
+async def short_records(target: Target) -> AsyncIterator[str]:
     """Load records of 16 kB: whole boards set up and marked, moves, variations in variations, games cut off."""
     units = (
-        b";AB[aa:yy]AE[aa:yy]",
-        b";TR[aa:yy]LB[aa:1]",
-        b";B[aa];W[bb]",
-        b"(;B[aa](;W[bb]",
-        b";SZ[9]PL[W]",
-        b"(;C[x\\",
-    )
-
-    async def load(target: Target) -> AsyncIterator[str]:
-        for unit in itertools.cycle(units):
-            text = b"(;SZ[25]" + unit * (15_900 // len(unit))
-            yield encoded(do="load", file=base64.b64encode(text).decode())
-
-    await floods("/play", load)(target)
+        b";AB[aa:yy]AE[aa:yy]", b";TR[aa:yy]LB[aa:1]", b";B[aa];W[bb]", b"(;B[aa](;W[bb]", b";SZ[9]PL[W]", b"(;C[x\\",
+    )  # fmt: skip
+    for unit in itertools.cycle(units):
+        text = b"(;SZ[25]" + unit * (15_900 // len(unit))
+        yield encoded(do="load", file=base64.b64encode(text).decode())
 
 
 async def long_queries(target: Target) -> AsyncIterator[str]:
@@ -290,25 +253,17 @@ async def long_queries(target: Target) -> AsyncIterator[str]:
 
 def requests(path: bytes, headers: bytes, *, count: int = 20) -> Attack:
     """Return connections with the token that ask for the same a hundred times at once."""
-
-    async def attack(target: Target) -> None:
-        await connections(count, (HEAD % (path, target.token.encode()) + headers + b"\r\n") * 100)(target)
-
-    return attack
+    return lambda target: connections(count, (HEAD % (path, target.token.encode()) + headers + b"\r\n") * 100)(target)
 
 
-async def long_games(target: Target) -> None:
-    """Load games of 700 kB, and open them again and again."""
+async def open_long_games(target: Target, _: int) -> None:
+    """Load a game of 700 kB, and open it again and again."""
     record = base64.b64encode(b"(;SZ[9]" + b";C[%s]" % (b"x" * 700) * 1000 + b")").decode()
-
-    async def one(_: int) -> None:
-        async with ClientSession() as session, session.ws_connect(target.url("/play"), max_msg_size=0) as socket:
-            await socket.send_str(encoded(do="load", file=record))
-            async for message in socket:
-                if (found := message.json())["type"] == "game":
-                    await socket.send_str(encoded(do="open", id=found["id"]))
-
-    await many(target.clients, one)
+    async with ClientSession() as session, session.ws_connect(target.url("/play"), max_msg_size=0) as socket:
+        await socket.send_str(encoded(do="load", file=record))
+        async for message in socket:
+            if (found := message.json())["type"] == "game":
+                await socket.send_str(encoded(do="open", id=found["id"]))
 
 
 async def long_settings(target: Target) -> AsyncIterator[str]:
@@ -320,14 +275,11 @@ async def long_settings(target: Target) -> AsyncIterator[str]:
         yield encoded(**query | each)
 
 
-async def wrong_tokens(target: Target) -> None:
-    async def one(number: int) -> None:
-        async with ClientSession() as session:
-            for each in itertools.count():
-                async with session.get(f"http://127.0.0.1:{target.port}/?token=wrong-{number}-{each}"):
-                    pass
-
-    await many(20, one)
+async def guess_tokens(target: Target, number: int) -> None:
+    async with ClientSession() as session:
+        for each in itertools.count():
+            async with session.get(f"http://127.0.0.1:{target.port}/?token=wrong-{number}-{each}"):
+                pass
 
 
 MEGABYTE = 1 << 20
@@ -342,11 +294,11 @@ def packed_zeros(count: int) -> bytes:
     return head + megabyte * count
 
 
-def frame(data: bytes, kind: int = 0x81) -> bytes:
+def frame(data: bytes, kind: int = 0x81, mask: bytes = MASK) -> bytes:
     """Return a message as the frame that a client sends."""
     size = len(data)
     length = bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2) if size < 2**16 else b"\x7f" + size.to_bytes(8)
-    return bytes([kind, length[0] | 0x80]) + length[1:] + MASK + data
+    return bytes([kind, length[0] | 0x80 * bool(mask)]) + length[1:] + mask + data
 
 
 # --- mutations ---
@@ -362,22 +314,8 @@ UPGRADE = (
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
 SIGNS = (
-    b"\0",
-    b"\r\n",
-    b"[",
-    b"]",
-    b"(",
-    b";",
-    b"\\",
-    b'"',
-    b"{",
-    b",",
-    b"%0a",
-    b"\xff",
-    b"9" * 30,
-    b"AB[aa:ss]",
-    b"\x81",
-)
+    b"\0", b"\r\n", b"[", b"]", b"(", b";", b"\\", b'"', b"{", b",", b"%0a", b"\xff", b"9" * 30, b"AB[aa:ss]", b"\x81",
+)  # fmt: skip
 
 
 SEEDS = (1, 100_646, 100_825)
@@ -424,25 +362,17 @@ def mutation(target: Target, seed: int) -> bytes:
 async def send_mutation(target: Target, seed: int) -> None:
     """Send a mutation over a connection of its own, and read what is answered for a moment."""
     with contextlib.suppress(OSError):
-        reader, writer = await raw(target)
-        try:
+        async with raw(target) as (reader, writer):
             writer.write(mutation(target, seed))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    while await reader.read(1 << 16):
-                        pass
-        finally:
-            writer.transport.abort()
+            async with asyncio.timeout(0.2):  # TimeoutError is an OSError
+                while await reader.read(1 << 16):
+                    pass
 
 
 def mutations(first: int) -> Attack:
     """Return clients that send mutations, those of this seed and the seeds after it."""
-
-    async def attack(target: Target) -> None:
-        seeds = itertools.count(first)
-        await many(target.clients, lambda _: send_mutation(target, next(seeds)))
-
-    return attack
+    seeds = itertools.count(first)
+    return by_clients(lambda target, _: send_mutation(target, next(seeds)))
 
 
 ATTACKS: dict[str, Attack] = {
@@ -451,8 +381,8 @@ ATTACKS: dict[str, Attack] = {
     "300 requests, byte by byte": connections(300, b"GET / HTTP/1.1\r\n", again=b"X"),
     "requests that are none": connections(50, b"NONSENSE\r\n\r\n" * 100),
     "requests without a token": connections(50, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 1000),
-    "wrong tokens": wrong_tokens,
-    "clients that read nothing": slow_readers,
+    "wrong tokens": by_clients(guess_tokens, 20),
+    "clients that read nothing": by_clients(read_slowly, 20),
     "a megabyte of line ends to /gtp": floods("/gtp", repeated(b"\n" * MEGABYTE)),
     "GTP commands of all kinds": floods("/gtp", repeated("\n".join(COMMANDS) + "\n")),
     "a megabyte of line ends to /analysis": floods("/analysis", repeated(b"\n" * MEGABYTE)),
@@ -473,7 +403,7 @@ ATTACKS: dict[str, Attack] = {
         + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed_zeros(1000))
         + packed_zeros(1000),
     ),
-    "bodies in other encodings": encoded_bodies,
+    "bodies in other encodings": by_clients(send_encoded_body),
     "as many headers and cookies as are read": connections(
         20,
         (
@@ -493,10 +423,10 @@ ATTACKS: dict[str, Attack] = {
     "figures": requests(b"metrics", b""),
     "texts of the page": requests(b"texts-de.json", b"Cookie: x=y\r\n", count=50),
     "addresses of 8,000 parameters": connections(20, HEAD % (b"", b"a&" * 3900) + b"\r\n", again=b"\r\n"),
-    "records that are read in a thread": short_records,
+    "records that are read in a thread": floods("/play", short_records),
     "records of long texts": records(b"(;SZ[9]" + b";C[%s]" % (b"[" * 25_000) * 25 + b")"),
     "queries about each turn of long games": floods("/analysis", long_queries),
-    "games opened again": long_games,
+    "games opened again": by_clients(open_long_games),
     "huge numbers": floods(
         "/play",
         repeated(
@@ -532,7 +462,7 @@ ATTACKS: dict[str, Attack] = {
     "halves of messages": frames("/play", frame(b"x" * 900_000)[:500_000], again=False),
     "engines that no one waits for": frames("/gtp", frame(b"boardsize 19\ngenmove b\n"), again=False),
     "queries that no one waits for": frames("/analysis", frame(QUERY), again=False),
-    "messages that unpack to a gigabyte": unpacking_messages,
+    "messages that unpack to a gigabyte": by_clients(send_unpacking_messages),
     "lines forged in the log": connections(50, b"GET /%0arequest:%0a HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100),
     "frames without a mask": frames("/play", b"\x81\x02{}" * 10_000),
     "compressed frames": frames("/play", frame(packed_zeros(1)[:1000], 0xC1) * 100),

@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -25,6 +25,7 @@ from gtp_engine.people.web.web_process import new_application
 TOKEN = "a-token-of-the-tests"
 
 Client = TestClient[Any, Any]
+T = TypeVar("T")
 
 told: Final[list[str]] = []
 
@@ -73,6 +74,7 @@ async def serving(
     names: tuple[str, ...] = (),
     proxies: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
+    port: int = 0,
     errors: int = 0,
     operations: Operations | None = None,
 ) -> AsyncIterator[Client]:
@@ -84,7 +86,7 @@ async def serving(
     host = EngineHost(source.config, load, log.append)
     host.start()
     access = Access(token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), log=told.append)
-    server = TestServer(new_application(host, access, games, operations=operations))
+    server = TestServer(new_application(host, access, games, operations=operations), port=port)
     async with TestClient(server) as client:
         yield client
     await close(host)
@@ -99,14 +101,14 @@ async def close(host: EngineHost) -> None:
         assert await asyncio.to_thread(host.close)
 
 
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    """Run a coroutine to its end; it takes seconds at most."""
+def run(test: Callable[[], Awaitable[T]]) -> T:
+    """Run a coroutine to its end, and return what it returns; it takes seconds at most."""
 
-    async def limited() -> None:
+    async def limited() -> T:
         async with asyncio.timeout(bound(120)):
-            await test()
+            return await test()
 
-    asyncio.run(limited())
+    return asyncio.run(limited())
 
 
 def connections(client: Client) -> list[Any]:

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,7 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from analysis import transcripts
 from analysis.client import query
 from busy_machine import bound, require_once
-from web.attacks import frame
+from web.attacks import Target, frame, upgraded
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
 from gtp_engine.people.web import client_socket, protocol_sockets, web_process
@@ -80,20 +79,15 @@ async def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
 
 
 def test_a_client_that_goes_away_frees_its_search() -> None:
-    def seconds() -> float:
-        source, found = FakeSource(0.001), list[float]()
+    async def seconds() -> float:
+        source = FakeSource(0.001)
+        async with serving(source) as client:
+            async with client.ws_connect("/analysis") as socket:
+                await socket.send_json(query(maxVisits=ENDLESS))
+                await until(lambda: source.opened and source.opened[0].visits > 5)
+            return await until(lambda: source.opened[0].visits == 0)  # cleared for the next one
 
-        async def test() -> None:
-            async with serving(source) as client:
-                async with client.ws_connect("/analysis") as socket:
-                    await socket.send_json(query(maxVisits=ENDLESS))
-                    await until(lambda: source.opened and source.opened[0].visits > 5)
-                found.append(await until(lambda: source.opened[0].visits == 0))  # cleared for the next one
-
-        run(test)
-        return found[0]
-
-    require_once(seconds, below=1)
+    require_once(lambda: run(seconds), below=1)
 
 
 async def test_a_client_that_sends_no_more_is_answered_first() -> None:
@@ -156,8 +150,8 @@ def test_masks_are_found_however_frames_come_in_pieces() -> None:
     parser = SimpleNamespace(feed_data=lambda data: (taken.extend(data), (False, b""))[1])
     for _ in range(200):
         sizes = [draw.choice([0, 1, 125, 126, 300, 70_000]) for _ in range(draw.randrange(1, 5))]
-        frames = [_frame(size, is_masked=True) for size in sizes]
-        text, refused = b"".join(frames) + _frame(draw.choice([0, 126, 70_000]), is_masked=False), list[str]()
+        frames = [frame(bytes(size), 0x82) for size in sizes]
+        text, refused = b"".join(frames) + frame(bytes(draw.choice([0, 126, 70_000])), 0x82, mask=b""), list[str]()
         masked = client_socket._SoundFrames(parser, refused.append)
         taken.clear()
         place = 0
@@ -181,14 +175,6 @@ async def test_a_message_comes_in_some_frames_but_not_in_thousands() -> None:
         pong = b"\x8a\x80\0\0\0\0"
         writer.write(first + (middle + pong) * client_socket.MOST_FRAGMENTS)
         assert await reader.read() == b"\x88\x02\x03\xea", "a protocol error"
-
-
-def _frame(size: int, *, is_masked: bool) -> bytes:
-    lengths = (
-        bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2) if size < 2**16 else b"\x7f" + size.to_bytes(8)
-    )
-    mask = b"\0\0\0\0" if is_masked else b""
-    return b"\x82" + bytes([lengths[0] | 0x80 * is_masked]) + lengths[1:] + mask + bytes(size)
 
 
 class LongAnswers(FakeSource):
@@ -249,19 +235,8 @@ async def test_those_who_may_do_less_leave_seats_to_others(monkeypatch: pytest.M
         await asyncio.gather(*(socket.close() for socket in sockets))
 
 
-@contextlib.asynccontextmanager
-async def raw_socket(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Yield a connection after the handshake of a WebSocket, on which frames are written byte by byte."""
-    reader, writer = await asyncio.open_connection(client.host, client.port)
-    writer.write(
-        f"GET /analysis HTTP/1.1\r\nHost: {client.host}:{client.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
-    )
-    assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
-    yield reader, writer
-    writer.transport.abort()
-    with contextlib.suppress(OSError):
-        await writer.wait_closed()
+def raw_socket(client: Client) -> contextlib.AbstractAsyncContextManager[Any]:
+    return upgraded(Target(client.server.port or 0, "", ""), "/analysis")
 
 
 FLOODS = {
@@ -283,7 +258,7 @@ def test_no_message_keeps_others_waiting(kind: str) -> None:
     """A megabyte of line ends kept them waiting for 17 to 27 seconds."""
     path, messages = FLOODS[kind]
 
-    async def test() -> None:
+    async def seconds() -> float:
         async with serving() as client, client.ws_connect("/gtp") as other, client.ws_connect(path) as flooding:
             await other.send_str("name\n")
             await other.receive()  # once its engine is loaded
@@ -292,28 +267,18 @@ def test_no_message_keeps_others_waiting(kind: str) -> None:
                 for message in messages:
                     await flooding.send_bytes(message)
 
-            async def seconds() -> float:
-                started = time.monotonic()
+            task = asyncio.create_task(flood())
+            longest, end = 0.0, time.monotonic() + 0.3
+            while (started := time.monotonic()) < end:
                 await other.send_str("name\n")
                 await other.receive()
-                return time.monotonic() - started
-
-            task = asyncio.create_task(flood())
-            found, end = [], time.monotonic() + 0.3
-            while time.monotonic() < end:
-                found.append(await seconds())
+                longest = max(longest, time.monotonic() - started)
                 await asyncio.sleep(0.01)
             task.cancel()
-            longest.append(max(found))
             flooding._response.close()
+            return longest
 
-    longest: list[float] = []
-
-    def seconds() -> float:
-        run(test)
-        return longest[-1]
-
-    require_once(seconds, below=1)
+    require_once(lambda: run(seconds), below=1)
 
 
 @pytest.mark.parametrize("path", ["/play", "/analysis"])

@@ -76,20 +76,16 @@ async def begin_search(socket: ClientWebSocketResponse, source: FakeSource) -> N
 
 
 def test_a_client_that_goes_away_frees_its_search() -> None:
-    def seconds() -> float:
-        source, found = FakeSource(), list[float]()
+    async def seconds() -> float:
+        source = FakeSource()
+        async with serving(source) as client:
+            async with client.ws_connect("/gtp") as socket:
+                await begin_search(socket, source)
+            found = await until(lambda: source.engines[0].closed)
+            assert source.engines[0].cancelled == 1
+            return found
 
-        async def test() -> None:
-            async with serving(source) as client:
-                async with client.ws_connect("/gtp") as socket:
-                    await begin_search(socket, source)
-                found.append(await until(lambda: source.engines[0].closed))
-                assert source.engines[0].cancelled == 1
-
-        run(test)
-        return found[0]
-
-    require_once(seconds, below=1)
+    require_once(lambda: run(seconds), below=1)
 
 
 @pytest.mark.parametrize("line", ["name", "# a comment"])

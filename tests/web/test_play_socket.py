@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import bound
+from web.attacks import NEW
 from web.play_transcripts import FOLDER, received, replay
 from web.serving import RolloutSource, close, saved_game, serving, until
 
@@ -30,8 +31,6 @@ from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.saved_games import JsonFiles, SavedGames
 from gtp_engine.people.web.web_process import FOLDER as STATIC
 from gtp_engine.search.limits import CancelToken
-
-NEW = {"do": "new", "human": "B", "size": 9, "rules": "chinese", "komi": 7, "handicap": 0, "time": "none"}
 
 
 async def hear_any(socket: ClientWebSocketResponse) -> dict[str, Any]:
