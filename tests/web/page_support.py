@@ -6,16 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aiohttp.test_utils import TestServer
 from puct_support import AreaEvaluator
 from web.browser import Windows, until
-from web.serving import close
+from web.serving import RolloutSource, serving
 
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.people.web.access import Access
-from gtp_engine.people.web.engine_host import EngineHost
-from gtp_engine.people.web.web_process import new_application
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -23,25 +19,21 @@ if TYPE_CHECKING:
 MY_MOVE = "document.querySelector('#status').innerText.includes('Your move')"
 
 
-@contextlib.asynccontextmanager
-async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
-    """Run a server with a fast engine, which plays by rollouts, and a network for reviews; yield its port."""
-    config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
-    log: list[str] = []
+class PageSource(RolloutSource):
+    """A fast engine, which plays by rollouts, and a network for reviews."""
 
-    def load(config: Config) -> Any:
+    def load(self, config: Config) -> Any:
         evaluator = AreaEvaluator()
         evaluator.info = replace(evaluator.info, name=config.network.model or "builtin")
         return SharedEngines(config, evaluator=evaluator).load_for_analyses()
 
-    host = EngineHost(config, load, log.append)
-    host.start()
-    running = TestServer(new_application(host, Access(token, frozenset(), is_encrypted=False), games), port=port)
-    async with running:
-        assert running.port is not None
-        yield running.port
-    await close(host)
-    assert [line for line in log if "rror" in line] == []
+
+@contextlib.asynccontextmanager
+async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
+    """Run a server of `PageSource` and yield its port."""
+    async with serving(PageSource(), games=games, port=port, token=token) as client:
+        assert client.port is not None
+        yield client.port
 
 
 async def without_a_game(windows: Windows, port: int, **window: Any) -> "Page":

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from aiohttp import ClientSession, web
@@ -48,33 +48,44 @@ async def served(application: web.Application, encryption: SSLContext | None = N
         await runner.cleanup()
 
 
+@contextlib.contextmanager
+def running(folder: Path, *arguments: str, **variables: str) -> Iterator[tuple["subprocess.Popen[str]", IO[str]]]:
+    """Yield a process of Python with its games in `folder`, and what it writes to stderr."""
+    environment = {**os.environ, "TENGEN_DATA_DIR": str(folder), **variables}
+    command = [sys.executable, *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder) as process:
+        try:
+            assert process.stderr is not None
+            yield process, process.stderr
+        finally:
+            process.kill()
+
+
+SERVE = ("-m", "gtp_engine", "serve", "--port", "0", "--search", "rave")
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "x..y"])
 def test_the_process_says_in_one_line_that_it_cannot_listen(host: str, tmp_path: Path) -> None:
     """Behind the reason stood an exception of a future that had never been retrieved."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        command = [sys.executable, "-m", "gtp_engine", "serve", "--host", host, "--port", port, "--search", "rave"]
-        environment = {**os.environ, "TENGEN_DATA_DIR": str(tmp_path)}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=bound(60), env=environment)
-    assert done.returncode == 2
+        with running(tmp_path, *SERVE, "--host", host, "--port", port) as (server, _log):
+            told = server.communicate(timeout=bound(60))[1]
+            assert server.returncode == 2
     line = rf"Error: cannot listen on {re.escape(host)} port {port}: .*--host or --port\W*\n"
-    assert re.fullmatch(line, done.stderr), done.stderr
+    assert re.fullmatch(line, told), told
 
 
 def test_the_page_is_opened_with_its_token(tmp_path: Path) -> None:
     """Python's `webbrowser` runs the command that BROWSER names."""
-    command = [sys.executable, "-m", "gtp_engine", "serve", "--open", "--port", "0", "--search", "rave"]
     script = tmp_path / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/opened"\n', encoding="utf-8")
     script.chmod(0o755)
-    environment = os.environ | {"BROWSER": f"{script} %s", "TENGEN_DATA_DIR": str(tmp_path)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
-        assert server.stderr is not None
-        printed = server.stderr.readline().removeprefix("Open").strip()
+    with running(tmp_path, *SERVE, "--open", BROWSER=f"{script} %s") as (server, log):
+        printed = log.readline().removeprefix("Open").strip()
         while not (opened := tmp_path / "opened").exists() or not opened.read_text(encoding="utf-8"):
             assert server.poll() is None
             time.sleep(0.05)
-        server.terminate()
     assert opened.read_text(encoding="utf-8").strip() == printed
 
 
@@ -172,29 +183,23 @@ def test_a_certificate_that_is_none(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
 def test_the_process_serves_gtp_with_a_token_until_it_is_ended(tmp_path: Path) -> None:
     """Encrypted where openssl can make a certificate."""
-    command = [sys.executable, "-m", "gtp_engine"]
-    options = ["--port", "0", "--search", "rave", "--visits", "20", *certificate_in(tmp_path)]
-    environment = {**os.environ, "TENGEN_TOKEN": TOKEN, "TENGEN_DATA_DIR": str(tmp_path)}
-    with subprocess.Popen([*command, "serve", *options], stderr=subprocess.PIPE, text=True, env=environment) as server:
-        try:
-            assert server.stderr is not None
-            greeting = "".join(server.stderr.readline() for _ in range(3))
-            address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=…", greeting)
-            assert TOKEN not in greeting, "logs are kept"
-            assert address is not None
-            trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
-            client = subprocess.run(
-                [*command, "connect", address[0].partition("?")[0], *trust],
-                input="1 boardsize 9\n2 genmove b\n3 quit\n",
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=bound(120),
-            )
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(bound(60)) == 0
-        finally:
-            server.kill()
+    options = ["--visits", "20", *certificate_in(tmp_path)]
+    with running(tmp_path, *SERVE, *options, TENGEN_TOKEN=TOKEN) as (server, log):
+        greeting = "".join(log.readline() for _ in range(3))
+        address = re.search(r"wss?://127.0.0.1:\d+/gtp\?token=…", greeting)
+        assert TOKEN not in greeting, "logs are kept"
+        assert address is not None
+        trust = ["--certificate", str(tmp_path / "own.pem")] if address[0].startswith("wss") else []
+        client = subprocess.run(
+            [sys.executable, "-m", "gtp_engine", "connect", address[0].partition("?")[0], *trust],
+            input="1 boardsize 9\n2 genmove b\n3 quit\n",
+            env={**os.environ, "TENGEN_TOKEN": TOKEN},
+            capture_output=True,
+            text=True,
+            timeout=bound(120),
+        )
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(bound(60)) == 0
     assert re.fullmatch(r"=1 \n\n=2 [A-J][1-9]\n\n=3 \n\n", client.stdout), client.stderr
     assert (client.returncode, client.stderr) == (0, "")
 
@@ -208,8 +213,8 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
         is_loaded.wait(300)
         return FakeSource()
 
-    async def test() -> None:
-        log: list[str] = []
+    async def seconds() -> float:
+        log, started = list[str](), time.monotonic()
         serving = asyncio.create_task(serve(Config(), ServerSettings(port=0), load, ServerLog(write=log.append)))
         await until(lambda: log)
         address = re.search(r"(http://127.0.0.1:\d+/)(\?token=[\w-]{32})", log[0])
@@ -219,14 +224,10 @@ def test_a_signal_ends_it_while_networks_load_and_a_page_waits_for_them(number: 
             await asyncio.sleep(0.1)
             os.kill(os.getpid(), number)
             assert not await serving, "the loader cannot be stopped"
-
-    def seconds() -> float:
-        started = time.monotonic()
-        run(test)
         return time.monotonic() - started
 
     try:
-        require_once(seconds, below=2)
+        require_once(lambda: run(seconds), below=2)
     finally:
         is_loaded.set()
 
@@ -259,26 +260,20 @@ web_process.run(Stuck.config, settings, Stuck().load, ServerLog())
 async def test_the_process_ends_whatever_its_threads_do(signals: int, below: float, tmp_path: Path) -> None:
     """A thread that read a record for minutes kept it from ending, after any number of signals."""
     paths = os.pathsep.join(str(Path(__file__).parents[number]) for number in (1, 2))
-    environment = {**os.environ, "PYTHONPATH": paths, "TENGEN_DATA_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", STUCK]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as server:
-        try:
-            assert server.stderr is not None
-            address = re.search(r"http://\S+", server.stderr.readline())
-            assert address is not None
-            async with ClientSession() as client, client.ws_connect(address[0].replace("?", "play?")) as socket:
-                await socket.send_json(NEW)
-                while server.stderr.readline() != "busy\n":
-                    pass
-                assert list(tmp_path.glob("*.part"))
-                for _ in range(signals):
-                    server.send_signal(signal.SIGTERM)
-                    await asyncio.sleep(0.1)
-                started = time.monotonic()
-                assert await asyncio.to_thread(server.wait, bound(60)) == 0
-                assert time.monotonic() - started < bound(below)
-        finally:
-            server.kill()
+    with running(tmp_path, "-c", STUCK, PYTHONPATH=paths) as (server, log):
+        address = re.search(r"http://\S+", log.readline())
+        assert address is not None
+        async with ClientSession() as client, client.ws_connect(address[0].replace("?", "play?")) as socket:
+            await socket.send_json(NEW)
+            while log.readline() != "busy\n":
+                pass
+            assert list(tmp_path.glob("*.part"))
+            for _ in range(signals):
+                server.send_signal(signal.SIGTERM)
+                await asyncio.sleep(0.1)
+            started = time.monotonic()
+            assert await asyncio.to_thread(server.wait, bound(60)) == 0
+            assert time.monotonic() - started < bound(below)
     assert not list(tmp_path.glob("*.part"))
 
 
