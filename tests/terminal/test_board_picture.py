@@ -1,6 +1,7 @@
 """Boards in colours and as plain text, and whole screens."""
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from board_helpers import parse_diagram
 from rich.console import Console
 from rich.text import Text
 
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.people.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
 from gtp_engine.people.terminal.displays import board_colors, picture_of
@@ -99,13 +100,26 @@ def test_a_board_without_colors() -> None:
     ]
 
 
+def empty(size: int, last_move: int = NULL_POINT) -> BoardView:
+    return BoardView(size, size, np.zeros((size + 1) * (size + 2) + 1, dtype=np.int32), last_move)
+
+
+def drawn(
+    screen: Screen, columns: int, rows: int, cursor: int = NULL_POINT, typed: str = "", **terminal: Any
+) -> list[str]:
+    """Return the lines of a screen on a terminal of that size, which has room for them."""
+    console = Console(file=io.StringIO(), width=columns, height=rows, **terminal)
+    with console.capture() as capture:
+        console.print(picture_of(screen, console, cursor, typed))
+    lines = capture.get().rstrip("\n").split("\n")
+    assert len(lines) <= rows
+    return lines
+
+
 @pytest.mark.parametrize(("width", "is_beside"), [(80, True), (40, False)])
 def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool) -> None:
     screen = Screen(view(), ("Black: you", "White: Tengen"), "Tengen plays F4.", "your move>")
-    output = io.StringIO()
-    console = Console(file=output, width=width, height=100)
-    console.print(picture_of(screen, console, typed="d"))
-    lines = [line.rstrip() for line in output.getvalue().splitlines()]
+    lines = [line.rstrip() for line in drawn(screen, width, 100, typed="d")]
     assert lines[-1] == "your move> d▏"
     assert ("Black: you" in lines) != is_beside
     assert lines[1].endswith("Black: you") == is_beside
@@ -116,14 +130,9 @@ def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool
 @pytest.mark.parametrize("vertex", ["A1", "M13", "Z25"])
 def test_a_screen_is_not_higher_than_the_terminal(message: str, width: int, vertex: str) -> None:
     """Of a board that has no room the lines around the cursor are shown."""
-    board = BoardView(25, 25, np.zeros(26 * 27 + 1, dtype=np.int32), parse_vertex("N14", width=25, height=25))
+    board = empty(25, parse_vertex("N14", width=25, height=25))
     screen = Screen(board, ("Black: you",) * 7, message, "your move>")
-    output = io.StringIO()
-    cursor = parse_vertex(vertex, width=25, height=25)
-    console = Console(file=output, width=width, height=24)
-    console.print(picture_of(screen, console, cursor))
-    lines = output.getvalue().splitlines()
-    assert len(lines) <= 24
+    lines = drawn(screen, width, 24, parse_vertex(vertex, width=25, height=25))
     assert any(line.startswith(f"{vertex[1:]:>2} ") for line in lines)
     assert lines[-1].startswith("your move>")
 
@@ -135,14 +144,9 @@ def test_a_long_line_and_a_narrow_terminal_leave_the_screen_whole(
     typed: str, size: int, width: int, at_end: bool
 ) -> None:
     """A typed line of several rows pushed the board out of the screen, and the right side of a board was cut off."""
-    board = BoardView(size, size, np.zeros((size + 1) * (size + 2) + 1, dtype=np.int32))
     corner = parse_vertex(f"{'ABCDEFGHJKLMNOPQRSTUVWXYZ'[size - 1]}1" if at_end else "A1", width=size, height=size)
-    screen = Screen(board, ("Black: you",) * 7, "Tengen plays F4.", "your move>")
-    output = io.StringIO()
-    console = Console(file=output, width=width, height=24)
-    console.print(picture_of(screen, console, corner, typed))
-    lines = output.getvalue().splitlines()
-    assert len(lines) <= 24
+    screen = Screen(empty(size), ("Black: you",) * 7, "Tengen plays F4.", "your move>")
+    lines = drawn(screen, width, 24, corner, typed)
     assert any(line.lstrip().startswith("1 ") and ("┘" in line if at_end else "1 └" in line) for line in lines)
     assert not any("…" in line for line in lines if "─" in line)
 
@@ -153,8 +157,7 @@ def test_lines_around_the_last_move_are_shown_without_a_cursor() -> None:
         " 4 ├─┼─┼─●─┼─●─┤ 4",
         " 3 ├─┼─╋─┼─╋─┼─┤ 3",
     ]
-    nothing_played = BoardView(7, 7, np.zeros(8 * 9 + 1, dtype=np.int32))
-    lines = colored_board(nothing_played, height=4).plain.splitlines()
+    lines = colored_board(empty(7), height=4).plain.splitlines()
     assert [line[:2] for line in lines[1:]] == [" 5", " 4", " 3"], "those in the middle"
 
 
@@ -165,13 +168,9 @@ LONG = "White by 3.5 points, no dead stones. Type accept to end, a point to chan
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
 def test_text_takes_no_room_from_a_board_that_fits(message: str, columns: int, rows: int) -> None:
     """Any long message cut the columns S and T off a board of 19 lines."""
-    screen = Screen(BoardView(19, 19, np.zeros(21 * 21 + 1, dtype=np.int32)), ("Black (X): you",) * 7, message, "move>")
+    screen = Screen(empty(19), ("Black (X): you",) * 7, message, "move>")
     environment = {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": str(rows)}
-    console = Console(file=io.StringIO(), force_terminal=True, width=columns, height=rows, _environ=environment)
-    with console.capture() as capture:
-        console.print(picture_of(screen, console))
-    lines = [Text.from_ansi(line) for line in capture.get().rstrip("\n").split("\n")]
-    assert len(lines) <= rows
+    lines = [Text.from_ansi(line) for line in drawn(screen, columns, rows, force_terminal=True, _environ=environment)]
     assert all(line.cell_len <= columns for line in lines)
     assert lines[0].plain.startswith("   A B C D E F G H J K L M N O P Q R S T")
     assert [line.plain[:2].strip() for line in lines[1:20]] == [str(number) for number in range(19, 0, -1)]
@@ -185,13 +184,10 @@ def test_text_takes_no_room_from_a_board_that_fits(message: str, columns: int, r
 )
 def test_below_a_board_text_takes_what_is_left(columns: int, rows: int, shown: int) -> None:
     """Six facts below a board that fits left it 14 lines, and one of 40 columns lost two of them to its coordinates."""
-    board = BoardView(19, 19, np.zeros(21 * 21 + 1, dtype=np.int32))
     facts = ("Black (X): you", "  0 captured", "White (O): Tengen, level 5k", "  0 captured", "Chinese rules, komi 7.5")
-    console = Console(file=io.StringIO(), width=columns, height=rows)
-    with console.capture() as capture:
-        console.print(picture_of(Screen(board, (*facts, "Move 12: White D10"), "Tengen plays D10.", "move>"), console))
-    lines = capture.get().rstrip("\n").split("\n")
-    assert len(lines) <= rows and max(map(len, lines)) <= columns
+    screen = Screen(empty(19), (*facts, "Move 12: White D10"), "Tengen plays D10.", "move>")
+    lines = drawn(screen, columns, rows)
+    assert max(map(len, lines)) <= columns
     numbers = [line[:2].strip() for line in lines if line[2:3] == " " and line[:2].strip().isdecimal()]
     assert len(numbers) == shown
     assert lines[0] == "   " + " ".join("ABCDEFGHJKLMNOPQRST"[: min(19, (columns - 2) // 2)]) or columns < 40
@@ -202,11 +198,5 @@ def test_below_a_board_text_takes_what_is_left(columns: int, rows: int, shown: i
 @pytest.mark.parametrize(("columns", "rows"), [(40, 20), (80, 24), (100, 50)])
 def test_the_help_is_whole_at_every_size(size: int, columns: int, rows: int) -> None:
     """Beside a board of 9 lines it ended before `level`, `new` and `quit`, however high the terminal."""
-    board = BoardView(size, size, np.zeros((size + 2) * (size + 1) + size + 2, dtype=np.int32))
-    console = Console(file=io.StringIO(), width=columns, height=rows)
-    with console.capture() as capture:
-        console.print(picture_of(Screen(board, ("Black (X): you",) * 6, help_text(), "move>"), console))
-    lines = capture.get().rstrip("\n").split("\n")
-    assert len(lines) <= rows
-    for line in help_text().splitlines():
-        assert any(line in shown for shown in lines), line
+    lines = drawn(Screen(empty(size), ("Black (X): you",) * 6, help_text(), "move>"), columns, rows)
+    assert all(any(line in shown for shown in lines) for line in help_text().splitlines())
