@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from gtp_engine.base.errors import SgfError, problem, shown_path
 from gtp_engine.base.files import replacing, writing
-from gtp_engine.base.languages import _
+from gtp_engine.base.languages import _, later
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.collection import game_in
 
@@ -21,20 +21,20 @@ POINT: Final = "point"
 _VERTEX: Final = re.compile(r"(?i:(?P<column>[a-z])\s*(?P<row>\d{1,2}))")
 """A vertex, perhaps with a blank in it (P 16 must not pass, nor Q 16 quit), or a mistake for one, such as I5."""
 
-COMMANDS: Final = (
-    "pass",
-    "undo",
-    "back 5",
-    "hint",
-    "score",
-    "resign",
-    "save FILE",
-    "load FILE",
-    "level 5k",
-    "new 9 white",
-    "quit",
-)
-"""The commands, some with an argument; others are possible while a search is stopped or dead stones are marked."""
+_MEANINGS: Final = {
+    "pass": "",
+    "undo": later("take your move back"),
+    "back 5": later("look back, also PgUp"),
+    "hint": later("show good moves"),
+    "score": later("estimate the score"),
+    "resign": later("give up the game"),
+    "save FILE": later("write an SGF file"),
+    "load FILE": later("read an SGF file"),
+    "level 5k": later("weaken the engine"),
+    "new 9 white": later("start another game"),
+    "quit": later("end, also Ctrl-D"),
+}
+"""What the commands do, some with an argument; others are possible while a search is stopped or stones are marked."""
 
 _OTHERS: Final = ("help", "forward", "accept", "resume", "now", "go")
 
@@ -54,7 +54,7 @@ _SHORT: Final = {
     "yes": "accept",
     "continue": "resume",
 }
-_NAMES: Final = tuple(usage.split()[0] for usage in COMMANDS) + _OTHERS
+_NAMES: Final = tuple(usage.split()[0] for usage in _MEANINGS) + _OTHERS
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,8 @@ def parse_typed(line: str) -> TypedCommand:
         return TypedCommand("")
     if vertex := _VERTEX.fullmatch(line.strip()):
         return TypedCommand(POINT, f"{vertex['column']}{vertex['row']}".upper())
-    if word in _SHORT:
-        return TypedCommand(_SHORT[word], argument)
-    full = [name for name in _NAMES if name.startswith(word)]
-    if word in full:
-        return TypedCommand(word, argument)
+    name = _SHORT.get(word, word)
+    full = [name] if name in _NAMES else [each for each in _NAMES if each.startswith(name)]
     if len(full) == 1:
         return TypedCommand(full[0], argument)
     return TypedCommand(first, argument, is_known=False)
@@ -86,21 +83,10 @@ def parse_typed(line: str) -> TypedCommand:
 
 def help_text(*, has_keys: bool = True) -> str:
     """Return what can be typed, one command a line, narrow enough to stand beside a board."""
-    meanings = (
-        "",
-        _("take your move back"),
-        _("look back, also PgUp") if has_keys else _("look back"),
-        _("show good moves"),
-        _("estimate the score"),
-        _("give up the game"),
-        _("write an SGF file"),
-        _("read an SGF file"),
-        _("weaken the engine"),
-        _("start another game"),
-        _("end, also Ctrl-D"),
-    )
     usages = {"D4": _("play there")} | ({_("arrows"): _("move, Enter plays")} if has_keys else {})
-    usages |= dict(zip(COMMANDS, meanings, strict=True))
+    usages |= {usage: meaning and _(meaning) for usage, meaning in _MEANINGS.items()}
+    if not has_keys:
+        usages["back 5"] = _("look back")
     return "\n".join(f"{usage}{' ' * (12 - cell_len(usage))}{meaning}".rstrip() for usage, meaning in usages.items())
 
 
