@@ -122,7 +122,7 @@ class _Page:
                 "problem": self._problem,
                 "play": self._play,
                 "go": self._go,
-                **{name: self._editing(edit) for name, edit in _EDITS.items()},
+                **{name: self._editing(name) for name in _EDITS},
                 "toggle_dead": self._toggle_dead,
                 **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
             },
@@ -228,7 +228,7 @@ class _Page:
             time=parse_time(_text(fields, "time")),
         )
         self._games.require_pace(self._address)
-        return await self._show(await self._games.start(settings, _level(fields)))
+        return await self._show(await self._games.start(settings, _text_or_none(fields, "level")))
 
     async def _load(self, fields: Fields) -> Message | None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
@@ -239,7 +239,7 @@ class _Page:
             if self._problems:
                 return {"type": "problems", "count": len(self._problems)}
         self._games.require_pace(self._address)
-        level, is_lost = _level(fields), self._client.outbox.is_lost
+        level, is_lost = _text_or_none(fields, "level"), self._client.outbox.is_lost
         return await self._show(await self._games.load(data, human, level, self._address, is_lost))
 
     async def _open(self, fields: Fields) -> Message | None:
@@ -283,12 +283,12 @@ class _Page:
         content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
         return {"type": "record", "id": self._game().name, "content": content}
 
-    def _editing(self, edit: "Callable[[Fields], Edit]") -> PageCommand:
+    def _editing(self, name: str) -> PageCommand:
         """Return a command that changes a node of the tree, and says which one to show if it is another."""
 
         async def call(fields: Fields) -> Message | None:
-            game = self._game() if edit is _deleting else self._game_with_room()
-            node, change = _node(fields), edit(fields)
+            game = self._game() if name == "delete" else self._game_with_room()
+            node, change = _node(fields), _EDITS[name](fields)
             found = await self._change(
                 game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
             )
@@ -364,78 +364,58 @@ _PLAIN: Final[dict[str, tuple[SessionMethod, SessionMethod]]] = {
 Edit = Callable[[GameNode], GameNode | None]
 
 
-def _commenting(fields: Fields) -> Edit:
-    text = _text(fields, "comment")
-    return lambda node: setattr(node, "comment", text)
+def _edit(change: Callable[..., GameNode | None], *readers: Callable[[Fields], object]) -> Callable[[Fields], Edit]:
+    """Return what reads a request for `change`, which is given a node and what the readers return of the request."""
+
+    def read(fields: Fields) -> Edit:
+        values = [each(fields) for each in readers]
+        return lambda node: change(node, *values)
+
+    return read
 
 
-def _marking(fields: Fields) -> Edit:
-    vertex, mark = _text(fields, "vertex"), None if fields.value("mark") is None else _text(fields, "mark")
-    return lambda node: node.set_mark(vertex, mark)
+def _named(name: str) -> Callable[[Fields], str]:
+    """Return what reads the text of this name."""
+    return lambda fields: _text(fields, name)
 
 
-def _labelling(fields: Fields) -> Edit:
-    vertex, label = _text(fields, "vertex"), _text(fields, "label")
-    return lambda node: node.set_label(vertex, label)
+def _set_stone(node: GameNode, vertex: str, color: str) -> GameNode:
+    node.tree.point(vertex)
+    node = node.add_node() if node.moves else node
+    node.set_stone(vertex, color)
+    return node
 
 
-def _setting_up(fields: Fields) -> Edit:
-    vertex, color = _text(fields, "vertex"), _text(fields, "stone")
-
-    def change(node: GameNode) -> GameNode:
-        node.tree.point(vertex)
-        node = node.add_node() if node.moves else node
-        node.set_stone(vertex, color)
-        return node
-
-    return change
+def _set_turn(node: GameNode, color: int) -> GameNode:
+    node = node.add_node() if node.moves else node
+    node.set("PL", format_color(color)[0].upper())
+    return node
 
 
-def _giving_turn(fields: Fields) -> Edit:
-    letter = format_color(fields.color("player"))[0].upper()
-
-    def change(node: GameNode) -> GameNode:
-        node = node.add_node() if node.moves else node
-        node.set("PL", letter)
-        return node
-
-    return change
+def _set_information(node: GameNode, values: dict[str, str]) -> None:
+    for name, text in values.items():
+        node.tree.root.set(name, *([text] if text else []))
 
 
-def _trying(fields: Fields) -> Edit:
-    vertex = _text(fields, "vertex")
-    color = fields.color("color") if "color" in fields else None
-    return lambda node: node.add_move(vertex, color)
-
-
-def _informing(fields: Fields) -> Edit:
-    values = {name: _text(fields, name) for name in INFORMATION if name in fields}
-
-    def change(node: GameNode) -> None:
-        for name, text in values.items():
-            node.tree.root.set(name, *([text] if text else []))
-
-    return change
-
-
-def _deleting(fields: Fields) -> Edit:
-    def change(node: GameNode) -> GameNode | None:
-        node.delete()
-        return node.parent
-
-    return change
+def _delete(node: GameNode) -> GameNode | None:
+    node.delete()
+    return node.parent
 
 
 _EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
-    "comment": _commenting,
-    "mark": _marking,
-    "label": _labelling,
-    "stone": _setting_up,
-    "turn": _giving_turn,
-    "try": _trying,
-    "main": lambda fields: GameNode.make_main_line,
-    "delete": _deleting,
-    "information": _informing,
+    "comment": _edit(lambda node, text: setattr(node, "comment", text), _named("comment")),
+    "mark": _edit(GameNode.set_mark, _named("vertex"), lambda fields: _text_or_none(fields, "mark")),
+    "label": _edit(GameNode.set_label, _named("vertex"), _named("label")),
+    "stone": _edit(_set_stone, _named("vertex"), _named("stone")),
+    "turn": _edit(_set_turn, lambda fields: fields.color("player")),
+    "try": _edit(
+        GameNode.add_move, _named("vertex"), lambda fields: fields.color("color") if "color" in fields else None
+    ),
+    "main": _edit(GameNode.make_main_line),
+    "delete": _edit(_delete),
+    "information": _edit(
+        _set_information, lambda fields: {name: _text(fields, name) for name in INFORMATION if name in fields}
+    ),
 }
 """Requests that change a node of the tree."""
 
@@ -462,5 +442,5 @@ def _node(fields: Fields) -> int:
     return fields.integer("node", 0, MAX_NODES)
 
 
-def _level(fields: Fields) -> str | None:
-    return _text(fields, "level") if fields.value("level") is not None else None
+def _text_or_none(fields: Fields, name: str) -> str | None:
+    return None if fields.value(name) is None else _text(fields, name)
