@@ -9,9 +9,9 @@ games, half a second at most, and leaves their cache alone.
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown
 from gtp_engine.config import Config
@@ -67,13 +67,7 @@ class EngineHost:
 
     def when_failed(self, callback: Callable[[BaseException], None]) -> None:
         """Call `callback` from another thread if loading fails."""
-
-        def loaded(source: Future[Any]) -> None:
-            error = source.exception()
-            if error is not None:
-                callback(error)
-
-        self._source.add_done_callback(loaded)
+        self._source.add_done_callback(lambda source: callback(error) if (error := source.exception()) else None)
 
     def source(self) -> SharedEngines:
         """Return what the networks are loaded into, waiting for it; raises the error that made loading fail."""
@@ -225,23 +219,11 @@ class GuestCancelled(Exception):
 class GuestEvaluator(ForwardingEvaluator):
     """Forwards calls to `evaluator`, each once nothing has precedence or PATIENCE has passed.
 
-    Raises GuestCancelled after the cancellation.
+    It is the context of its calls, which begins then.  Raises GuestCancelled after the cancellation.
     """
 
     def __init__(self, evaluator: Evaluator, precedence: Precedence, cancel: CancelToken) -> None:
-        super().__init__(evaluator, _GuestTurn(precedence, cancel))
-
-    def clear_cache(self) -> None:
-        """Do nothing: the cache serves the games too."""
-
-    def close(self) -> None:
-        """Do nothing: the evaluator belongs to the server."""
-
-
-class _GuestTurn(AbstractContextManager[None]):
-    """A context that begins as `GuestEvaluator` says; raises GuestCancelled after the cancellation."""
-
-    def __init__(self, precedence: Precedence, cancel: CancelToken) -> None:
+        super().__init__(evaluator, self)
         self._precedence: Final = precedence
         self._cancel: Final = cancel
 
@@ -252,3 +234,9 @@ class _GuestTurn(AbstractContextManager[None]):
 
     def __exit__(self, *_: object) -> None:
         return None
+
+    def clear_cache(self) -> None:
+        """Do nothing: the cache serves the games too."""
+
+    def close(self) -> None:
+        """Do nothing: the evaluator belongs to the server."""
