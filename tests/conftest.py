@@ -155,6 +155,16 @@ def windows(chromium: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
+def port(windows: Any, tmp_path: Path) -> Iterator[int]:
+    """Return the port of a server for pages, whose games are in the folder `games`."""
+    from web.page_support import server
+
+    running = server(tmp_path / "games")
+    yield windows.chromium.run(running.__aenter__())
+    windows.chromium.run(running.__aexit__(None, None, None))
+
+
+@pytest.fixture
 def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave this process without home directory and without variables that name folders in its place."""
 

@@ -2,11 +2,10 @@
 
     pytestmark = needs_browser
 
-    async def test_the_page(windows: Windows, tmp_path: Path) -> None:
-        async with server(tmp_path / "games") as port:
-            page = await windows.page(f"http://127.0.0.1:{port}/", width=390, height=844, touch=True)
-            await page.click("#new")
-            await until(page, "document.querySelector('#setup').open")
+    async def test_the_page(windows: Windows, port: int) -> None:
+        page = await windows.page(f"http://127.0.0.1:{port}/", width=390, height=844, touch=True)
+        await page.click("#new")
+        await until(page, "document.querySelector('#setup').open")
 
 A page is Playwright's: https://playwright.dev/python/docs/api/class-page.  All tests share an event loop, in which
 they can run servers too.
@@ -96,9 +95,9 @@ class Chromium:
         self._browser: Browser | None = None
         self._stop: Callable[[], Awaitable[None]] | None = None
 
-    def run(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        """Run a test in the event loop of the browser."""
-        self._runner.run(coroutine)
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a test in the event loop of the browser, or what it needs there; return what that returns."""
+        return self._runner.run(coroutine)
 
     async def started(self) -> "Browser":
         """Return the browser; the first call starts it."""

@@ -1,10 +1,8 @@
 """What board and graph draw, in a real browser: labels on a phone, territory, lines that are seen."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from web.browser import Windows, needs_browser, until
-from web.page_support import server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -23,13 +21,12 @@ MODULE = """import('/board.js').then((board) => {
 })"""
 
 
-async def test_what_board_and_graph_draw(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path / "games") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
-        await until(page, "document.querySelector('#setup').open")
-        await no_territory_on_stones(page)
-        await labels_of_a_phone(page)
-        await lines_are_seen(page)
+async def test_what_board_and_graph_draw(windows: Windows, port: int) -> None:
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await until(page, "document.querySelector('#setup').open")
+    await no_territory_on_stones(page)
+    await labels_of_a_phone(page)
+    await lines_are_seen(page)
 
 
 BOARD = """const drawn = new board.Board(put(%d), () => {}, { hasCursor: false });

@@ -20,54 +20,52 @@ if TYPE_CHECKING:
 pytestmark = needs_browser
 
 
-async def test_a_new_game_asks_three_things_and_remembers_them(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path) as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
-        await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
-        shown = "[...document.querySelectorAll('#setup select, #setup input')].filter((each) => each.checkVisibility())"
-        names = await page.evaluate(f"{shown}.map((each) => each.name)")
-        assert names == ["experience", "experience", "experience", "size", "human"], "the server has no levels"
-        await page.click("[name=experience][value=rank]")
-        values = [await page.input_value(f"#setup [name={name}]") for name in ("rank", "size", "level")]
-        assert values == ["10k", "19", "10k"], "not full strength"
-        await page.click("[name=experience][value=new]")
-        assert [await page.input_value(f"#setup [name={name}]") for name in ("size", "level")] == ["9", "20k"]
-        rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
-        names = await page.evaluate(rules)
-        assert len(names) == len(set(names)) < 12 and "Japanese, Korean" in names
-        await stones_that_the_board_has_points_for(page)
-        await new_game(page, size="7", human="W", rules="japanese", komi="3.5")
-        await page.click("#new")
-        assert await page.inner_text("#question-text") == "Leave this game? It stays in your games."
-        await page.click("#question-yes")
-        await until(page, "document.querySelector('#setup').open")
-        await page.reload()
-        await page.click("#new")
-        await page.click("#question-yes")
-        chosen = "Object.fromEntries(new FormData(document.querySelector('#setup form')))"
-        await until(page, "document.querySelector('[name=rules]').options.length")
-        values = await page.evaluate(chosen)
-        assert [values[name] for name in ("size", "human", "rules", "komi")] == ["7", "W", "japanese", "3.5"]
+async def test_a_new_game_asks_three_things_and_remembers_them(windows: Windows, port: int) -> None:
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
+    shown = "[...document.querySelectorAll('#setup select, #setup input')].filter((each) => each.checkVisibility())"
+    names = await page.evaluate(f"{shown}.map((each) => each.name)")
+    assert names == ["experience", "experience", "experience", "size", "human"], "the server has no levels"
+    await page.click("[name=experience][value=rank]")
+    values = [await page.input_value(f"#setup [name={name}]") for name in ("rank", "size", "level")]
+    assert values == ["10k", "19", "10k"], "not full strength"
+    await page.click("[name=experience][value=new]")
+    assert [await page.input_value(f"#setup [name={name}]") for name in ("size", "level")] == ["9", "20k"]
+    rules = "[...document.querySelector('[name=rules]').options].map((each) => each.text)"
+    names = await page.evaluate(rules)
+    assert len(names) == len(set(names)) < 12 and "Japanese, Korean" in names
+    await stones_that_the_board_has_points_for(page)
+    await new_game(page, size="7", human="W", rules="japanese", komi="3.5")
+    await page.click("#new")
+    assert await page.inner_text("#question-text") == "Leave this game? It stays in your games."
+    await page.click("#question-yes")
+    await until(page, "document.querySelector('#setup').open")
+    await page.reload()
+    await page.click("#new")
+    await page.click("#question-yes")
+    chosen = "Object.fromEntries(new FormData(document.querySelector('#setup form')))"
+    await until(page, "document.querySelector('[name=rules]').options.length")
+    values = await page.evaluate(chosen)
+    assert [values[name] for name in ("size", "human", "rules", "komi")] == ["7", "W", "japanese", "3.5"]
 
 
-async def test_a_first_game_is_explained(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path) as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
-        await until(page, "document.querySelector('[name=komi]').value")
-        await page.click("#first-visit .show-rules")
-        await page.click("#rules [name=after]")
-        assert await page.is_visible("#rules section:last-of-type")
-        await page.click("#rules .main")
-        await page.click("[name=experience][value=new]")
-        await page.click("#setup button[value=start]")
-        await until(page, "document.querySelector('#guide p').innerText.startsWith('Place a stone')")
-        await play(page, "C7")
-        await until(page, "document.querySelector('#guide p').innerText.includes('your stone C7')")
-        assert await page.locator("#board .mark.circle").count() > 1, "its liberties"
-        await page.click("#guide-end")
-        await page.reload()
-        await until(page, MY_MOVE)
-        assert await page.is_hidden("#guide")
+async def test_a_first_game_is_explained(windows: Windows, port: int) -> None:
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await until(page, "document.querySelector('[name=komi]').value")
+    await page.click("#first-visit .show-rules")
+    await page.click("#rules [name=after]")
+    assert await page.is_visible("#rules section:last-of-type")
+    await page.click("#rules .main")
+    await page.click("[name=experience][value=new]")
+    await page.click("#setup button[value=start]")
+    await until(page, "document.querySelector('#guide p').innerText.startsWith('Place a stone')")
+    await play(page, "C7")
+    await until(page, "document.querySelector('#guide p').innerText.includes('your stone C7')")
+    assert await page.locator("#board .mark.circle").count() > 1, "its liberties"
+    await page.click("#guide-end")
+    await page.reload()
+    await until(page, MY_MOVE)
+    assert await page.is_hidden("#guide")
 
 
 async def stones_that_the_board_has_points_for(page: "Page") -> None:
@@ -86,34 +84,33 @@ async def stones_that_the_board_has_points_for(page: "Page") -> None:
     await page.select_option("[name=handicap]", "0")
 
 
-async def test_back_stays_on_the_page_and_games_are_found_again(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path) as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
-        await new_game(page, size="9", human="B")
-        await play(page, "C3")
-        first = await page.evaluate("location.hash")
-        await page.click("#new")
-        await page.click("#question-yes")
-        await page.click("#setup button[value=start]")
-        await until(page, f"location.hash.startsWith('#game=') && location.hash !== '{first}'")
-        await play(page, "D4")  # a game without a move is not listed
-        await page.go_back()
-        await until(page, f"location.hash === '{first}' && document.querySelector('#number').innerText === '2 / 2'")
-        await page.go_back()
-        await until(page, "document.querySelectorAll('#game-list li').length === 2")
-        assert await page.evaluate("location.pathname") == "/"
-        text = await page.inner_text(f"#game-list [data-id='{first.partition('=')[2]}']")
-        assert "You – Tengen" in text and "Not finished. 2 moves" in text
-        assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
-        other = f"#game-list li:has(.game:not([data-id='{first.partition('=')[2]}']))"
-        await page.click(f"{other} button >> text=Delete")
-        await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
-        await page.click("#question-yes")
-        await until(page, "document.querySelectorAll('#game-list li').length === 1")
-        assert len([*tmp_path.glob("*.json")]) == 1
-        await page.click("#game-list .game")
-        await until(page, f"location.hash === '{first}' && !document.querySelector('#home').open && {MY_MOVE}")
-        await refused_in_the_list(page)
+async def test_back_stays_on_the_page_and_games_are_found_again(windows: Windows, port: int, tmp_path: Path) -> None:
+    page = await windows.page(f"http://127.0.0.1:{port}/")
+    await new_game(page, size="9", human="B")
+    await play(page, "C3")
+    first = await page.evaluate("location.hash")
+    await page.click("#new")
+    await page.click("#question-yes")
+    await page.click("#setup button[value=start]")
+    await until(page, f"location.hash.startsWith('#game=') && location.hash !== '{first}'")
+    await play(page, "D4")  # a game without a move is not listed
+    await page.go_back()
+    await until(page, f"location.hash === '{first}' && document.querySelector('#number').innerText === '2 / 2'")
+    await page.go_back()
+    await until(page, "document.querySelectorAll('#game-list li').length === 2")
+    assert await page.evaluate("location.pathname") == "/"
+    text = await page.inner_text(f"#game-list [data-id='{first.partition('=')[2]}']")
+    assert "You – Tengen" in text and "Not finished. 2 moves" in text
+    assert await page.evaluate("document.querySelector('#game-list canvas').width") > 0
+    other = f"#game-list li:has(.game:not([data-id='{first.partition('=')[2]}']))"
+    await page.click(f"{other} button >> text=Delete")
+    await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
+    await page.click("#question-yes")
+    await until(page, "document.querySelectorAll('#game-list li').length === 1")
+    assert len([*tmp_path.glob("games/*.json")]) == 1
+    await page.click("#game-list .game")
+    await until(page, f"location.hash === '{first}' && !document.querySelector('#home').open && {MY_MOVE}")
+    await refused_in_the_list(page)
 
 
 async def refused_in_the_list(page: "Page") -> None:

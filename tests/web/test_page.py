@@ -163,26 +163,25 @@ async def test_a_page_whose_token_is_no_longer_valid(windows: Windows, tmp_path:
         assert await page.evaluate("document.querySelector('#error').hidden")
 
 
-async def test_a_phone(windows: Windows, tmp_path: Path) -> None:
+async def test_a_phone(windows: Windows, port: int) -> None:
     """On a large board a finger's first tap shows the stone, a button places it; nothing is wider than the screen."""
-    async with server(tmp_path / "games") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
-        await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
-        await until(page, "document.querySelectorAll('.point').length === 361")
-        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        clock = await page.inner_text("#black .clock")
-        assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
-        await until(page, MY_MOVE)
-        before = await moves_of(page)
-        await tap(page)
-        assert await moves_of(page) == before
-        await page.click("#first")
-        await until(page, "document.querySelector('#confirm').disabled")
-        await page.click("#last")
-        assert await page.evaluate("document.querySelector('#confirm').disabled")
-        await tap(page)
-        await page.click("#confirm")
-        await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
+    page = await windows.page(f"http://127.0.0.1:{port}/", width=360, height=740, touch=True)
+    await new_game(page, size="19", handicap="2", human="B", clock="byoyomi")
+    await until(page, "document.querySelectorAll('.point').length === 361")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    clock = await page.inner_text("#black .clock")
+    assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
+    await until(page, MY_MOVE)
+    before = await moves_of(page)
+    await tap(page)
+    assert await moves_of(page) == before
+    await page.click("#first")
+    await until(page, "document.querySelector('#confirm').disabled")
+    await page.click("#last")
+    assert await page.evaluate("document.querySelector('#confirm').disabled")
+    await tap(page)
+    await page.click("#confirm")
+    await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
 
 
 async def tap(page: "Page") -> None:

@@ -1,10 +1,9 @@
 """What else there is on the page, by fingers, on a phone that is upright, and looked at on its side."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from web.browser import Windows, needs_browser, open_record, until
-from web.page_support import MY_MOVE, new_game, server
+from web.page_support import MY_MOVE, new_game
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -46,17 +45,16 @@ async def nothing_is_cut_off(page: "Page") -> None:
         assert await page.evaluate(f"{cut}.map((each) => each.textContent)") == []
 
 
-async def test_everything_is_done_by_fingers(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path / "games") as port:
-        width, height = UPRIGHT
-        page = await windows.page(f"http://127.0.0.1:{port}/", width=width, height=height, touch=True)
-        await new_game(page, size="9", human="B")
-        await page.evaluate(SOUNDS)
-        await sounds(page)
-        await moves(page)
-        await study(page)
-        await library(page)
-        await in_another_language(page)
+async def test_everything_is_done_by_fingers(windows: Windows, port: int) -> None:
+    width, height = UPRIGHT
+    page = await windows.page(f"http://127.0.0.1:{port}/", width=width, height=height, touch=True)
+    await new_game(page, size="9", human="B")
+    await page.evaluate(SOUNDS)
+    await sounds(page)
+    await moves(page)
+    await study(page)
+    await library(page)
+    await in_another_language(page)
 
 
 async def sounds(page: "Page") -> None:

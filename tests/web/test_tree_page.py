@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from busy_machine import bound
 from web.browser import Windows, needs_browser, open_record, until
-from web.page_support import click_point, server, without_a_game
+from web.page_support import click_point, without_a_game
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -41,62 +41,58 @@ async def is_shown(page: "Page", number: str) -> None:
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
-async def test_variations_comments_and_marks_are_shown_and_edited(
-    windows: Windows, tmp_path: Path, touch: bool
-) -> None:
-    async with server(tmp_path / "games") as port:
-        size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
-        page = await opened(windows, port, RECORD.encode("cp932"), touch=touch, **size)
-        await is_shown(page, "7 / 7")
-        assert await page.input_value("#comment") == "takes"
-        assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 10
-        await page.click("#tree-view .node[data-id='2']")
-        await is_shown(page, "2 / 7")
-        assert await page.locator("#board .mark.triangle").count() == 1
-        assert await page.locator("#board .branch-black").count() == 2
-        assert await page.inner_text("#branches") == "D6\nG7"
-        await page.click("#branches button:last-child")
-        await is_shown(page, "3 / 4")
-        assert (await page.input_value("#comment"), await page.text_content("#board .label")) == ("other", "A")
-        await page.fill("#comment", "mine: é")
-        await page.click("#edit")
-        for tool, vertex in (("square", "A1"), ("letter", "B1"), ("move", "J9"), ("move", "H9")):
-            await page.click(f"label:has([value={tool}])")
-            await click_point(page, vertex)
-            await until(page, f"{NUMBER} === '{'3 / 4' if vertex < 'C' else '4 / 4' if vertex == 'J9' else '5 / 5'}'")
-        await page.click("label:has([value=black])")
-        await click_point(page, "A9")
-        await until(page, "document.querySelector('.point[aria-label^=\"A9, black stone\"]')")
-        await page.click("#turn")
-        await page.click("#main-line")
-        await until(page, "document.querySelector('#main-line').disabled")
-        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        expected = RECORD.replace("C[other]", "C[mine: é]SQ[ai]").replace("LB[gc:A]", "LB[gc:A][bi:B]")
-        text = (await saved(page)).decode("utf-8").replace("\n", "")
-        main, other = (
-            expected[expected.index("(;B[gc]") :],
-            expected[expected.index("(;B[dd]") : expected.index("(;B[gc]")],
-        )
-        main = main.removesuffix(";W[cc]))") + "(;W[ia];B[ha];AB[aa]PL[B])(;W[cc]))"
-        start = expected[: expected.index("(;B[dd]")].replace("Shift_JIS", "UTF-8")
-        assert text == f"{start}{main}{other})", "é is not in Shift_JIS"
-        for deleted, left in ((12, "5 / 5"), (11, "4 / 4"), (10, "3 / 4")):
-            assert await page.locator(f"#tree-view .shown[data-id='{deleted}']").count() == 1
-            await page.click("#delete")
-            await page.click("#question-yes")
-            await until(page, f"!document.querySelector('.node[data-id=\"{deleted}\"]') && {NUMBER} === '{left}'")
+async def test_variations_comments_and_marks_are_shown_and_edited(windows: Windows, port: int, touch: bool) -> None:
+    size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
+    page = await opened(windows, port, RECORD.encode("cp932"), touch=touch, **size)
+    await is_shown(page, "7 / 7")
+    assert await page.input_value("#comment") == "takes"
+    assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 10
+    await page.click("#tree-view .node[data-id='2']")
+    await is_shown(page, "2 / 7")
+    assert await page.locator("#board .mark.triangle").count() == 1
+    assert await page.locator("#board .branch-black").count() == 2
+    assert await page.inner_text("#branches") == "D6\nG7"
+    await page.click("#branches button:last-child")
+    await is_shown(page, "3 / 4")
+    assert (await page.input_value("#comment"), await page.text_content("#board .label")) == ("other", "A")
+    await page.fill("#comment", "mine: é")
+    await page.click("#edit")
+    for tool, vertex in (("square", "A1"), ("letter", "B1"), ("move", "J9"), ("move", "H9")):
+        await page.click(f"label:has([value={tool}])")
+        await click_point(page, vertex)
+        await until(page, f"{NUMBER} === '{'3 / 4' if vertex < 'C' else '4 / 4' if vertex == 'J9' else '5 / 5'}'")
+    await page.click("label:has([value=black])")
+    await click_point(page, "A9")
+    await until(page, "document.querySelector('.point[aria-label^=\"A9, black stone\"]')")
+    await page.click("#turn")
+    await page.click("#main-line")
+    await until(page, "document.querySelector('#main-line').disabled")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expected = RECORD.replace("C[other]", "C[mine: é]SQ[ai]").replace("LB[gc:A]", "LB[gc:A][bi:B]")
+    text = (await saved(page)).decode("utf-8").replace("\n", "")
+    main, other = (
+        expected[expected.index("(;B[gc]") :],
+        expected[expected.index("(;B[dd]") : expected.index("(;B[gc]")],
+    )
+    main = main.removesuffix(";W[cc]))") + "(;W[ia];B[ha];AB[aa]PL[B])(;W[cc]))"
+    start = expected[: expected.index("(;B[dd]")].replace("Shift_JIS", "UTF-8")
+    assert text == f"{start}{main}{other})", "é is not in Shift_JIS"
+    for deleted, left in ((12, "5 / 5"), (11, "4 / 4"), (10, "3 / 4")):
+        assert await page.locator(f"#tree-view .shown[data-id='{deleted}']").count() == 1
+        await page.click("#delete")
+        await page.click("#question-yes")
+        await until(page, f"!document.querySelector('.node[data-id=\"{deleted}\"]') && {NUMBER} === '{left}'")
 
 
-async def test_opened_records(windows: Windows, tmp_path: Path) -> None:
-    async with server(tmp_path / "games") as port:
-        await keys_and_the_wheel_go_through_the_game(windows, port)
-        await dropped_and_pasted(windows, port)
-        await settings_of_the_board_last(windows, port)
-        await information_copies_and_keys(windows, port)
-        await many_variations_leave_the_rest_in_its_place(windows, port)
-        await a_comment_that_is_being_typed_is_kept(windows, port)
-        await a_choice_that_is_not_possible_is_shown(windows, port)
-        await a_tree_of_five_thousand_nodes_scrolls(windows, port)
+async def test_opened_records(windows: Windows, port: int) -> None:
+    await keys_and_the_wheel_go_through_the_game(windows, port)
+    await dropped_and_pasted(windows, port)
+    await settings_of_the_board_last(windows, port)
+    await information_copies_and_keys(windows, port)
+    await many_variations_leave_the_rest_in_its_place(windows, port)
+    await a_comment_that_is_being_typed_is_kept(windows, port)
+    await a_choice_that_is_not_possible_is_shown(windows, port)
+    await a_tree_of_five_thousand_nodes_scrolls(windows, port)
 
 
 async def keys_and_the_wheel_go_through_the_game(windows: Windows, port: int) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from web.browser import Windows, needs_browser, until
-from web.page_support import server
 
 from gtp_engine.people.review import game_analysis
 
@@ -42,22 +41,21 @@ WALK = Path(__file__).with_name("walk.js").read_text("utf-8")
 
 @pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone", "phone on its side"])
 async def test_a_walk_at_random(
-    window: dict[str, object], windows: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: dict[str, object], windows: Windows, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Analysis, graph and board were of different games, or drawing ended, after a game of another size was opened."""
     monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 4)
     monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
     draws = random.Random(SEED)
-    async with server(tmp_path / "games") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/", **window)  # type: ignore[arg-type]
-        await until(page, "document.querySelector('[name=komi]').value")
-        end, steps = time.monotonic() + SECONDS / len(WINDOWS), []
-        while time.monotonic() < end:
-            steps.append([draws.random() for _ in range(3)])
-            await page.evaluate(f"([records, draws]) => {WALK}.step(records, draws)", [RECORDS, steps[-1]])
-            await asyncio.sleep(draws.choice((0, 0, 0.01, 0.05, 0.2)))
-            complaints = [each for each in windows.complaints if "autofocus" not in each]
-            assert complaints == [], f"after {json.dumps(steps[-12:])}"
-            if len(steps) % 5 == 0:
-                assert await page.evaluate(f"{WALK}.wrong()") == [], f"after {json.dumps(steps[-12:])}"
-        assert len(steps) > SECONDS, "it walked"
+    page = await windows.page(f"http://127.0.0.1:{port}/", **window)  # type: ignore[arg-type]
+    await until(page, "document.querySelector('[name=komi]').value")
+    end, steps = time.monotonic() + SECONDS / len(WINDOWS), []
+    while time.monotonic() < end:
+        steps.append([draws.random() for _ in range(3)])
+        await page.evaluate(f"([records, draws]) => {WALK}.step(records, draws)", [RECORDS, steps[-1]])
+        await asyncio.sleep(draws.choice((0, 0, 0.01, 0.05, 0.2)))
+        complaints = [each for each in windows.complaints if "autofocus" not in each]
+        assert complaints == [], f"after {json.dumps(steps[-12:])}"
+        if len(steps) % 5 == 0:
+            assert await page.evaluate(f"{WALK}.wrong()") == [], f"after {json.dumps(steps[-12:])}"
+    assert len(steps) > SECONDS, "it walked"
