@@ -73,15 +73,14 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
         click.echo(chosen.printed(command))
         return
     place = Locations(file=None if file is None else file.absolute())
-    changes = [change for change in chosen.changes(command, place) if change.is_needed]
-    if not changes:
+    change = chosen.change(command, place)
+    if change.old == change.new:
         click.echo(f"{chosen.title} is set up already.")
         return
-    click.echo(difference(changes))
+    click.echo(difference(change))
     if settings.dry_run:
         return
-    replaced = [change for change in changes if change.old is not None]
-    if replaced and not settings.yes:
+    if change.old is not None and not settings.yes:
         try:
             click.confirm(
                 f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True
@@ -89,7 +88,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
         except click.Abort:
             click.echo("Nothing was changed; --yes changes the files without a question.", err=True)
             raise
-    for backup in apply(changes):
+    if (backup := apply(change)) is not None:
         click.echo(f"Backup: {backup}")
     click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, place)}")
 

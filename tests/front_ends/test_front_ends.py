@@ -12,15 +12,24 @@ from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Lo
 
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
+FILES = {
+    "sabaki": ".config/Sabaki/settings.json",
+    "gogui": ".gogui-prefs",
+    "katrain": ".katrain/config.json",
+    "lizzie": "config.txt",
+    "ogs": "gtp2ogs.json5",
+    "kgs": "kgs.properties",
+    "cgos": "cgos.cfg",
+}
 
 
 def place(home: Path, **values: Any) -> Locations:
     return Locations(**{"platform": "linux", "home": home, "current": home, "variables": {}, **values})
 
 
-def set_up(name: str, home: Path, command: EngineCommand = COMMAND, **values: Any) -> list[Path]:
-    """Write a program's configuration and return the backups."""
-    return apply(FRONT_ENDS[name].changes(command, place(home, **values)))
+def set_up(name: str, home: Path, command: EngineCommand = COMMAND, **values: Any) -> Any:
+    """Write a program's configuration and return the backup, None without an older file."""
+    return apply(FRONT_ENDS[name].change(command, place(home, **values)))
 
 
 def write(path: Path, content: Any) -> Path:
@@ -35,8 +44,8 @@ SABAKI_OTHERS = [{"name": "GNU Go", "path": "/usr/games/gnugo", "args": "--mode 
 
 class TestSabaki:
     def test_an_entry_is_added_and_everything_else_is_kept(self, tmp_path: Path) -> None:
-        path = write(tmp_path / ".config/Sabaki/settings.json", {"a": "ü", "engines.list": SABAKI_OTHERS, "z": [1.5]})
-        (backup,) = set_up("sabaki", tmp_path)
+        path = write(tmp_path / FILES["sabaki"], {"a": "ü", "engines.list": SABAKI_OTHERS, "z": [1.5]})
+        backup = set_up("sabaki", tmp_path)
         expected = {"a": "ü", "engines.list": [{**SABAKI_ENTRY, "commands": ""}, *SABAKI_OTHERS], "z": [1.5]}
         assert json.loads(path.read_text(encoding="utf-8")) == expected
         assert list(json.loads(path.read_text(encoding="utf-8"))) == ["a", "engines.list", "z"]
@@ -44,10 +53,11 @@ class TestSabaki:
 
     def test_an_older_entry_is_replaced_in_its_place(self, tmp_path: Path) -> None:
         older = {"name": "Tengen", "path": "/old", "args": "", "commands": "x", "id": 7}
-        path = write(tmp_path / ".config/Sabaki/settings.json", {"engines.list": [*SABAKI_OTHERS, older]})
+        path = write(tmp_path / FILES["sabaki"], {"engines.list": [*SABAKI_OTHERS, older]})
         set_up("sabaki", tmp_path)
         assert json.loads(path.read_text())["engines.list"][1] == {**SABAKI_ENTRY, "commands": "x", "id": 7}
-        assert not FRONT_ENDS["sabaki"].changes(COMMAND, place(tmp_path))[0].is_needed, "a second time changes nothing"
+        again = FRONT_ENDS["sabaki"].change(COMMAND, place(tmp_path))
+        assert again.old == again.new, "a second time changes nothing"
 
     @pytest.mark.parametrize(
         ("values", "folder"),
@@ -62,7 +72,7 @@ class TestSabaki:
     def test_the_folder_is_the_platforms(self, tmp_path: Path, values: dict[str, Any], folder: str) -> None:
         variables = {name: text.format(home=tmp_path) for name, text in values.pop("variables", {}).items()}
         (tmp_path / folder).mkdir(parents=True)
-        assert set_up("sabaki", tmp_path, variables=variables, **values) == []
+        assert set_up("sabaki", tmp_path, variables=variables, **values) is None
         assert (tmp_path / folder / "settings.json").is_file()
 
     def test_a_sabaki_whose_settings_are_elsewhere_is_not_set_up(self, tmp_path: Path) -> None:
@@ -90,11 +100,6 @@ class TestKaTrain:
         set_up("katrain", tmp_path, command)
         engine = {"backend": "custom", "katago": "x", "altcommand": line}
         assert json.loads(path.read_text()) == {**KATRAIN, "engine": engine}
-
-    def test_without_its_settings_katrain_has_to_be_started_first(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="start KaTrain once"):
-            set_up("katrain", tmp_path)
-        assert list(tmp_path.iterdir()) == []
 
 
 class TestLizzie:
@@ -145,10 +150,6 @@ class TestLizzie:
         line = '"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k'
         assert FRONT_ENDS["lizzie"].printed(COMMAND) == f"Engine command: {line}"
 
-    def test_the_folder_must_be_named(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="name the file: --file"):
-            set_up("lizzie", tmp_path)
-
 
 class TestGoGui:
     PREFIX = "net.sf.gogui.gui.program."
@@ -187,9 +188,9 @@ class TestGoGui:
 
 
 FILLED_IN = {
-    "ogs": ("gtp2ogs.json5", 'apikey: "FILL ME IN"', 'apikey: "k3y"'),
-    "kgs": ("kgs.properties", "password=FILL ME IN", "password=s3cret\nrules.time=5:00"),
-    "cgos": ("cgos.cfg", "ServerPassword = FILL_ME_IN", "ServerPassword = s3cret"),
+    "ogs": ('apikey: "FILL ME IN"', 'apikey: "k3y"'),
+    "kgs": ("password=FILL ME IN", "password=s3cret\nrules.time=5:00"),
+    "cgos": ("ServerPassword = FILL_ME_IN", "ServerPassword = s3cret"),
 }
 
 
@@ -201,15 +202,15 @@ class TestServers:
         assert 'apikey: "FILL ME IN"' in text
 
     @pytest.mark.parametrize(
-        ("name", "file", "line"),
+        ("name", "line"),
         [
-            ("kgs", "kgs.properties", "engine=/opt/gtp-engine --level 5k"),
-            ("cgos", "cgos.cfg", "  CommandLine = /opt/gtp-engine --level 5k"),
+            ("kgs", "engine=/opt/gtp-engine --level 5k"),
+            ("cgos", "  CommandLine = /opt/gtp-engine --level 5k"),
         ],
     )
-    def test_kgs_and_cgos(self, tmp_path: Path, name: str, file: str, line: str) -> None:
+    def test_kgs_and_cgos(self, tmp_path: Path, name: str, line: str) -> None:
         set_up(name, tmp_path, SIMPLE)
-        assert line in (tmp_path / file).read_text().splitlines()
+        assert line in (tmp_path / FILES[name]).read_text().splitlines()
         with pytest.raises(ConfigError, match="cannot pass on '/opt/my engine/gtp-engine'"):
             set_up(name, tmp_path)
 
@@ -226,17 +227,18 @@ class TestServers:
     @pytest.mark.parametrize("name", FILLED_IN)
     def test_a_second_time_keeps_what_the_user_filled_in(self, tmp_path: Path, name: str) -> None:
         """It proposed the file without the key or password."""
-        file, before, after = FILLED_IN[name]
+        path, (before, after) = tmp_path / FILES[name], FILLED_IN[name]
         set_up(name, tmp_path, SIMPLE)
-        completed = write(tmp_path / file, (tmp_path / file).read_text().replace(before, after)).read_text()
+        completed = write(path, path.read_text().replace(before, after)).read_text()
         assert after in completed
-        assert not FRONT_ENDS[name].changes(SIMPLE, place(tmp_path))[0].is_needed
+        again = FRONT_ENDS[name].change(SIMPLE, place(tmp_path))
+        assert again.old == again.new == completed
         other = EngineCommand("/opt/gtp-engine", ("--level", "3d"), platform="linux")
-        shown = difference(FRONT_ENDS[name].changes(other, place(tmp_path)))
-        assert shown.startswith(f"--- {tmp_path / file}\n+++ {tmp_path / file}\n")
+        shown = difference(FRONT_ENDS[name].change(other, place(tmp_path)))
+        assert shown.startswith(f"--- {path}\n+++ {path}\n")
         assert "3d" in shown and "k3y" not in shown and "s3cret" not in shown
         set_up(name, tmp_path, other)
-        assert (tmp_path / file).read_text() == completed.replace("5k", "3d")
+        assert path.read_text() == completed.replace("5k", "3d")
 
     @pytest.mark.parametrize(
         "line", ["password s3cret", "password\ts3cret", "password = s3cret", "engine=x --token s3cret"]
@@ -244,95 +246,94 @@ class TestServers:
     def test_the_difference_hides_secrets_in_every_form(self, tmp_path: Path, line: str) -> None:
         """Java's properties also separate a name and its value by a blank."""
         write(tmp_path / "kgs.properties", f"name bot\n{line}\nroom Computer Go\n")
-        shown = difference(FRONT_ENDS["kgs"].changes(SIMPLE, place(tmp_path)))
+        shown = difference(FRONT_ENDS["kgs"].change(SIMPLE, place(tmp_path)))
         assert "s3cret" not in shown
         assert "name bot" in shown and "room Computer Go" in shown
 
     @pytest.mark.parametrize(
-        ("name", "file", "old", "new"),
+        ("name", "old", "new"),
         [
             (
                 "ogs",
-                "gtp2ogs.json5",
                 "{ // command: ['x']\n 'apikey': 'it\\'s', ending_bot: {command: []}, bot: /* 1 */ {command:['b']}}",
                 "{ // command: ['x']\n 'apikey': 'it\\'s', ending_bot: {command: []}, bot: /* 1 */ {command:[\n"
                 '            "/opt/gtp-engine",\n            "--level",\n            "5k"\n        ]}}',
             ),
             (
                 "kgs",
-                "kgs.properties",
                 "#engine=1\r\nname: x\r\nengine : /old \\\r\n  --mode gtp\r\nenginex=2\r\n",
                 "#engine=1\r\nname: x\r\nengine : /opt/gtp-engine --level 5k\r\nenginex=2\r\n",
             ),
-            ("kgs", "kgs.properties", "engine=a\nengine=b\n", "engine=a\nengine=/opt/gtp-engine --level 5k\n"),
-            ("kgs", "kgs.properties", "name=x\n", "name=x\n\nengine=/opt/gtp-engine --level 5k\n"),
-            ("kgs", "kgs.properties", "\n", FRONT_ENDS["kgs"].printed(SIMPLE) + "\n"),
+            ("kgs", "engine=a\nengine=b\n", "engine=a\nengine=/opt/gtp-engine --level 5k\n"),
+            ("kgs", "name=x\n", "name=x\n\nengine=/opt/gtp-engine --level 5k\n"),
+            ("kgs", "\n", FRONT_ENDS["kgs"].printed(SIMPLE) + "\n"),
             (
                 "cgos",
-                "cgos.cfg",
                 "GTPEngine:\n#CommandLine=a\n CommandLine=b\n\nGTPEngine:\n CommandLine = /opt/gtp-engine\r\n x = 1",
                 "GTPEngine:\n#CommandLine=a\n CommandLine=b\n\nGTPEngine:\n"
                 " CommandLine = /opt/gtp-engine --level 5k\r\n x = 1",
             ),
         ],
     )
-    def test_only_the_command_of_a_file_changes(self, tmp_path: Path, name: str, file: str, old: str, new: str) -> None:
-        (tmp_path / file).write_bytes(old.encode())
+    def test_only_the_command_of_a_file_changes(self, tmp_path: Path, name: str, old: str, new: str) -> None:
+        (tmp_path / FILES[name]).write_bytes(old.encode())
         set_up(name, tmp_path, SIMPLE)
-        assert (tmp_path / file).read_bytes().decode() == new
+        assert (tmp_path / FILES[name]).read_bytes().decode() == new
 
     @pytest.mark.parametrize(
-        ("name", "file", "text", "has"),
+        ("name", "text", "has"),
         [
-            ("ogs", "gtp2ogs.json5", '{apikey: "k3y", bot: {manager: "pool"}, command: []}', "no list bot.command"),
-            ("cgos", "cgos.cfg", "Common:\n  CommandLine = x\n", "0 lines CommandLine in sections GTPEngine"),
-            ("cgos", "cgos.cfg", "GTPEngine:\nCommandLine = a\n" * 2, "2 lines CommandLine in sections GTPEngine"),
+            ("ogs", '{apikey: "k3y", bot: {manager: "pool"}, command: []}', "no list bot.command"),
+            ("cgos", "Common:\n  CommandLine = x\n", "0 lines CommandLine in sections GTPEngine"),
+            ("cgos", "GTPEngine:\nCommandLine = a\n" * 2, "2 lines CommandLine in sections GTPEngine"),
         ],
     )
     def test_a_file_without_a_place_for_the_command_is_left_alone(
-        self, tmp_path: Path, name: str, file: str, text: str, has: str
+        self, tmp_path: Path, name: str, text: str, has: str
     ) -> None:
-        path = write(tmp_path / file, text)
-        with pytest.raises(ConfigError, match=rf"{file}' has {has}: expected one engine's command; enter by hand"):
+        path = write(tmp_path / FILES[name], text)
+        with pytest.raises(ConfigError, match=rf"{path.name}' has {has}: expected one engine's command; enter by hand"):
             set_up(name, tmp_path, SIMPLE)
         assert path.read_text() == text
 
 
-FILES = {
-    "sabaki": ".config/Sabaki/settings.json",
-    "katrain": ".katrain/config.json",
-    "lizzie": "config.txt",
-}
 BAD = {
-    "empty": "",
-    "cut off": '{"engines.list": [',
-    "another kind": "[1, 2]",
-    "a key twice": '{"leelaz": {}, "leelaz": {}, "engine": {}, "general": {}}',
-    "wrong parts": '{"engines.list": {}, "leelaz": 1, "engine": [], "general": {}}',
-    "wrong entries": '{"engines.list": [1], "leelaz": {"engine-command-list": [1]}, "engine": 1, "general": 1}',
-    "deep": "[" * 100_000,
+    "empty": b"",
+    "cut off": b'{"engines.list": [',
+    "another kind": b"[1, 2]",
+    "a key twice": b'{"leelaz": {}, "leelaz": {}, "engine": {}, "general": {}}',
+    "wrong parts": b'{"engines.list": {}, "leelaz": 1, "engine": [], "general": {}}',
+    "wrong entries": b'{"engines.list": [1], "leelaz": {"engine-command-list": [1]}, "engine": 1, "general": 1}',
+    "deep": b"[" * 100_000,
     "bytes": b"\xff\xfe\x00",
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["sabaki", "katrain", "lizzie"])
 @pytest.mark.parametrize("kind", BAD)
 def test_damaged_files_are_reported_and_left_alone(tmp_path: Path, name: str, kind: str) -> None:
     path, content = tmp_path / FILES[name], BAD[kind]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    path.write_bytes(content)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ConfigError) as error:
         set_up(name, tmp_path)
     assert path.name in str(error.value)
-    assert path.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+    assert path.read_bytes() == content
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("name", "advice"), [("katrain", "start KaTrain once"), ("lizzie", "name the file: --file")])
+def test_programs_without_settings_have_to_be_started_first(tmp_path: Path, name: str, advice: str) -> None:
+    with pytest.raises(ConfigError, match=advice):
+        set_up(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     real = write(tmp_path / "dotfiles/sabaki.json", {})
     real.chmod(0o600)
-    link = tmp_path / ".config/Sabaki/settings.json"
+    link = tmp_path / FILES["sabaki"]
     link.parent.mkdir(parents=True)
     link.symlink_to(real)
     set_up("sabaki", tmp_path)
@@ -341,9 +342,9 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
 
 
 def test_backups_replace_no_other_file(tmp_path: Path) -> None:
-    write(tmp_path / ".config/Sabaki/settings.json", {"first": 1})
+    write(tmp_path / FILES["sabaki"], {"first": 1})
     set_up("sabaki", tmp_path)
-    (second,) = set_up("sabaki", tmp_path, SIMPLE)
+    second = set_up("sabaki", tmp_path, SIMPLE)
     assert second.name == "settings.json.backup2"
     assert "first" in second.with_name("settings.json.backup").read_text()
 

@@ -1,6 +1,6 @@
 """Configurations of the programs and servers that start the engine: `gtp-engine setup`.
 
-    front_end   what a program is asked for, the engine's command line, the files to change and how they are written
+    front_end   what a program is asked for, the engine's command line, the file to change and how it is written
     programs    Sabaki, GoGui, KaTrain and Lizzie, whose settings get an entry
     servers     the clients of OGS, KGS and CGOS, which get a file
 

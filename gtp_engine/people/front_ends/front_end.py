@@ -1,8 +1,8 @@
 """What is common to all programs and servers that start the engine.
 
-A `FrontEnd` says what is to be entered in a program, or which files to write.  Here are also the command line that
-starts this engine, quoted as each program reads it; where programs keep their settings; and the files to change: their
-difference, backups, writing.
+A `FrontEnd` says what is to be entered in a program, or which file to write.  Here are also the command line that
+starts this engine, quoted as each program reads it; where programs keep their settings; and the file to change: its
+difference, its backup, writing.
 """
 
 import difflib
@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -95,11 +95,6 @@ class Change:
     old: str | None
     new: str
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether anything changes."""
-        return self.old != self.new
-
 
 def read_settings(path: Path) -> str | None:
     """Return the text of a file, None if there is none; raises ConfigError for anything but a readable text file."""
@@ -121,33 +116,27 @@ def no_place(path: Path, has: str) -> ConfigError:
     return ConfigError(problem(f"{shown_path(path)} has {has}", expected="one engine's command", advice=advice))
 
 
-def difference(changes: Iterable[Change]) -> str:
-    """Return what changes, as diff prints it; passwords and keys in files that exist are left out."""
-    lines: list[str] = []
-    for change in changes:
-        before, after = "new file" if change.old is None else str(change.path), str(change.path)
-        old = (change.old or "").splitlines()
-        found = difflib.unified_diff(old, change.new.splitlines(), before, after, lineterm="")
-        lines += found if change.old is None else (_SECRET.sub(r"\1…", line) for line in found)
-    return "\n".join(lines)
+def difference(change: Change) -> str:
+    """Return what changes, as diff prints it; passwords and keys in a file that exists are left out."""
+    before, after = "new file" if change.old is None else str(change.path), str(change.path)
+    old = (change.old or "").splitlines()
+    lines = difflib.unified_diff(old, change.new.splitlines(), before, after, lineterm="")
+    return "\n".join(lines if change.old is None else (_SECRET.sub(r"\1…", line) for line in lines))
 
 
-def apply(changes: Iterable[Change]) -> list[Path]:
-    """Write the new texts, each whole or not at all, and return the backups of older files; raises ConfigError."""
-    backups = []
-    for change in changes:
-        try:
-            target = change.path.resolve()  # the file itself, where its name is a link
-            target.parent.mkdir(parents=True, exist_ok=True)
+def apply(change: Change) -> Path | None:
+    """Write the new text, whole or not at all, and return the backup of an older file; raises ConfigError."""
+    try:
+        target = change.path.resolve()  # the file itself, where its name is a link
+        target.parent.mkdir(parents=True, exist_ok=True)
+        backup = None if change.old is None else _back_up(target)
+        with replacing(target) as unfinished:
+            unfinished.write_text(change.new, encoding="utf-8", newline="\n")
             if change.old is not None:
-                backups.append(_back_up(target))
-            with replacing(target) as unfinished:
-                unfinished.write_text(change.new, encoding="utf-8", newline="\n")
-                if change.old is not None:
-                    shutil.copymode(target, unfinished)
-        except OSError as error:
-            raise ConfigError(f"cannot write {shown_path(change.path)}: {error.strerror or error}") from error
-    return backups
+                shutil.copymode(target, unfinished)
+    except OSError as error:
+        raise ConfigError(f"cannot write {shown_path(change.path)}: {error.strerror or error}") from error
+    return backup
 
 
 def _back_up(path: Path) -> Path:
@@ -219,8 +208,8 @@ class FrontEnd(Protocol):
         """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
         ...
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
-        """Return the files to write; raises ConfigError for files that cannot be merged, and where there is none."""
+    def change(self, command: EngineCommand, place: Locations) -> Change:
+        """Return the file to write; raises ConfigError for one that cannot be merged, and where there is none."""
         ...
 
     def next_steps(self, command: EngineCommand, place: Locations) -> str:

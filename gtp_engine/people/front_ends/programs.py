@@ -85,7 +85,7 @@ class Sabaki(FrontEnd):
         entry = _entry(command)
         return f"Name:      {entry['name']}\nPath:      {entry['path']}\nArguments: {entry['args']}"
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+    def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the settings with our engine first, or in the place of an older entry of its name."""
         path = place.file or place.application_data / "Sabaki" / "settings.json"
         if place.file is None and not path.parent.is_dir():
@@ -102,7 +102,7 @@ class Sabaki(FrontEnd):
             engines[same[0]] = {**engines[same[0]], **_entry(command)}
         else:
             engines.insert(0, {**_entry(command), "commands": ""})
-        return [json_change(path, old, {**settings, _SABAKI_ENGINES: engines}, indent=2)]
+        return json_change(path, old, {**settings, _SABAKI_ENGINES: engines}, indent=2)
 
 
 def _entry(command: EngineCommand) -> dict[str, str]:
@@ -133,7 +133,7 @@ class GoGui(FrontEnd):
         """Return what to enter as a new program."""
         return f"Command: {command.quoted_line()}"
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+    def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the file with our program at the end of the list, or in the place of an older one of its name."""
         path = place.file or place.in_home(_GOGUI_FILE)
         old = read_settings(path)
@@ -150,7 +150,7 @@ class GoGui(FrontEnd):
         values = {"size": str(max(int(size), number + 1)), **{f"{number}.{key}": entry[key] for key in sorted(entry)}}
         kept = [line for line in lines if not ((match := _GOGUI_ENTRY.fullmatch(line)) and match["key"] in values)]
         new = [*kept, *(f"{_GOGUI_PREFIX}{key}={value}" for key, value in values.items())]
-        return [Change(path, old, "\n".join(new) + "\n")]
+        return Change(path, old, "\n".join(new) + "\n")
 
 
 _KATRAIN_PLAY = "KaTrain's AI settings choose how the engine plays"
@@ -184,7 +184,7 @@ class KaTrain(FrontEnd):
         """Return what to enter as the engine's command."""
         return f"Override Engine Command: {_analysis_line(command)}"
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+    def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the settings with our command as the custom engine."""
         path = place.file or place.in_home(".katrain", "config.json")
         old, settings = read_object(path)
@@ -193,7 +193,7 @@ class KaTrain(FrontEnd):
             raise ConfigError(problem(f"{shown_path(path)} holds no settings of KaTrain's", advice=advice))
         engine = checked(settings["engine"], dict, path, "engine")
         engine = {**engine, "backend": "custom", "altcommand": _analysis_line(command)}
-        return [json_change(path, old, {**settings, "engine": engine}, indent=4)]
+        return json_change(path, old, {**settings, "engine": engine}, indent=4)
 
 
 def _analysis_line(command: EngineCommand) -> str:
@@ -225,7 +225,7 @@ class Lizzie(FrontEnd):
         """Return what to enter as an engine's command."""
         return f"Engine command: {command.quoted_line()}"
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+    def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the settings with our command.
 
         It is the first engine if it was before, or if the first one is missing, as in a new Lizzie; else it joins the
@@ -246,7 +246,7 @@ class Lizzie(FrontEnd):
             changed: dict[str, Any] = {_LIZZIE_FIRST: command.quoted_line()}
         else:
             changed = {_LIZZIE_LIST: _list_with_command(lines, command, path)}
-        return [json_change(path, old, {**settings, "leelaz": {**section, **changed}}, indent=2)]
+        return json_change(path, old, {**settings, "leelaz": {**section, **changed}}, indent=2)
 
 
 def _can_start(line: str, folder: Path) -> bool:
@@ -261,15 +261,10 @@ def _can_start(line: str, folder: Path) -> bool:
 
 def _list_with_command(lines: list[str], command: EngineCommand, path: Path) -> list[str]:
     """Return the list with our command: for an older line with the same program, in an empty place, or at the end."""
-    lines = list(lines)
     places = [number for number, line in enumerate(lines) if command.program in line]
     places += [number for number, line in enumerate(lines) if not line.strip()]
-    if places:
-        lines[places[0]] = command.quoted_line()
-    elif len(lines) < _MOST_ENGINES:
-        lines.append(command.quoted_line())
-    else:
-        raise ConfigError(
-            problem(f"{shown_path(path)} has {_MOST_ENGINES} engines", advice="remove one of them in Lizzie")
-        )
-    return lines
+    places += [len(lines)] if len(lines) < _MOST_ENGINES else []
+    if not places:
+        given = f"{shown_path(path)} has {_MOST_ENGINES} engines"
+        raise ConfigError(problem(given, advice="remove one of them in Lizzie"))
+    return [*lines[: places[0]], command.quoted_line(), *lines[places[0] + 1 :]]

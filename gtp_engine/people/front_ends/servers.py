@@ -29,12 +29,12 @@ class ServerClient(FrontEnd):
     def merged(self, old: str, command: EngineCommand, path: Path) -> str:
         """Return the text of a configuration with our command, and all else as it was; raises ConfigError."""
 
-    def changes(self, command: EngineCommand, place: Locations) -> list[Change]:
+    def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the file to write; of one that exists and is not empty, only the engine's command changes."""
         path = place.file_named(self.file)
         old = read_settings(path)
         new = self.merged(old, command, path) if old and not old.isspace() else f"{self.printed(command)}\n"
-        return [Change(path, old, new)]
+        return Change(path, old, new)
 
     def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return how to start the bot."""
