@@ -20,7 +20,7 @@ from superko_games import LAP, triple_ko
 
 from gtp_engine import Game, MatchFolder, MatchSettings, TimeLeft, TimeSettings, run_match
 from gtp_engine.arena.match import match_game
-from gtp_engine.arena.match.match_game import Referee, load_openings, new_game
+from gtp_engine.arena.match.match_game import Referee, load_openings
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import MatchError, Sprt
 from gtp_engine.arena.match.statistics import run_sprt, summarize
@@ -270,11 +270,11 @@ class TestOpenings:
         assert len(openings) == 10
         assert openings[:3] == load_openings(settings(games=5, size=9, random_plies=4, seed=3))
         assert openings[:1] != load_openings(settings(games=1, size=9, random_plies=4, seed=4))
-        assert len({opening.moves for opening in openings}) > 5
+        assert len({opening.game.moves for opening in openings}) > 5
 
     def test_random_openings_keep_off_the_edge(self) -> None:
         for opening in load_openings(settings(games=20, size=9, random_plies=6)):
-            game = new_game(settings(size=9), opening)
+            game = opening.game
             assert [move.color for move in game.moves] == [BLACK, WHITE] * 3
             places = [point_to_xy(move.point, width=9) for move in game.moves]
             assert all(2 <= coordinate <= 6 for place in places for coordinate in place)
@@ -323,9 +323,8 @@ class TestOpenings:
 
     def test_a_record_may_set_the_side_to_move_at_its_end(self, tmp_path: Path) -> None:
         (tmp_path / "white again.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[dd];PL[W])")
-        match = settings(openings=str(tmp_path))
-        (opening,) = load_openings(match)
-        assert new_game(match, opening).to_play == WHITE
+        (opening,) = load_openings(settings(openings=str(tmp_path)))
+        assert opening.game.to_play == WHITE
 
     def test_a_folder_that_changed_is_refused_when_a_match_goes_on(self, tmp_path: Path) -> None:
         """The two games of a pair could have different openings."""

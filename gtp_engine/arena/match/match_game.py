@@ -45,7 +45,7 @@ from gtp_engine.base.errors import (
 from gtp_engine.config import Config
 from gtp_engine.go.clock import TimeLeft, full_time, time_after_move
 from gtp_engine.go.constants import BLACK, WHITE, opponent
-from gtp_engine.go.coords import Move, parse_vertex, point_to_xy
+from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
@@ -60,18 +60,11 @@ because few points would be left."""
 SMALL_BOARD: Final = 7
 
 
-@dataclass(frozen=True)
-class Opening:
-    """Stones to set up and moves to play before the engines take over; `name` is written to the game's record.
+class Opening(NamedTuple):
+    """A position from which the engines go on, and the moves that led there; `name` is written to the game's record."""
 
-    `first_player` moves first after the set-up, and `to_play` (None: the opponent of the last move) after the moves.
-    """
-
-    name: str = ""
-    setup: tuple[Move, ...] = ()
-    first_player: int = BLACK
-    moves: tuple[Move, ...] = ()
-    to_play: int | None = None
+    name: str
+    game: Game
 
 
 def load_openings(settings: MatchSettings) -> list[Opening]:
@@ -80,41 +73,32 @@ def load_openings(settings: MatchSettings) -> list[Opening]:
     Raises MatchError for a folder without usable records.
     """
     if settings.openings:
-        return [_opening_from_file(path, settings) for path in _opening_paths(Path(settings.openings))]
+        return [Opening(path.name, _from_file(path, settings)) for path in _opening_paths(Path(settings.openings))]
     if settings.random_plies:
-        return [_random_opening(number, settings) for number in range(settings.opening(settings.games) + 1)]
-    return [Opening()]
+        numbers = range(settings.opening(settings.games) + 1)
+        return [Opening(f"random {number + 1}", _after_random_moves(number, settings)) for number in numbers]
+    return [Opening("", _new_game(settings))]
 
 
-def new_game(settings: MatchSettings, opening: Opening) -> Game:
-    """Return a game after the opening, ready for the engines; raises IllegalMoveError when it is not playable."""
+def _new_game(settings: MatchSettings) -> Game:
+    """Return a game under the match's rules, with the handicap stones."""
     game = Game(settings.size, rules=settings.parsed_rules(), komi=settings.komi)
     if settings.handicap:
         game.set_handicap(settings.handicap_points())
-    if opening.setup:
-        game.set_up(opening.setup, opening.first_player)
-    for move in opening.moves:
-        game.play(move)
-    if opening.to_play is not None:
-        game.to_play = opening.to_play
     return game
 
 
-def _random_opening(number: int, settings: MatchSettings) -> Opening:
-    """Return legal random moves, which depend only on the seed and the number, not on the number of games."""
+def _after_random_moves(number: int, settings: MatchSettings) -> Game:
+    """Return a game with legal random moves, which depend on the seed and the number, not on the number of games."""
     generator = random.Random(f"{settings.seed}/{number}")
-    game = new_game(settings, Opening())
+    margin = EDGE_LINES if settings.size >= SMALL_BOARD else 0
+    lines, game = range(margin, settings.size - margin), _new_game(settings)
     for _ in range(settings.random_plies):
-        points = [point for point in game.legal_points() if _is_inside(point, settings.size)]
+        points = [point for point in game.legal_points() if all(line in lines for line in point.xy)]
         if not points:
             break
         game.play(generator.choice(sorted(points)))
-    return Opening(name=f"random {number + 1}", moves=game.moves)
-
-
-def _is_inside(point: int, size: int) -> bool:
-    margin = EDGE_LINES if size >= SMALL_BOARD else 0
-    return all(margin <= coordinate < size - margin for coordinate in point_to_xy(point, width=size))
+    return game
 
 
 def openings_digest(settings: MatchSettings) -> str:
@@ -150,18 +134,22 @@ def _using(path: Path) -> Iterator[None]:
         raise MatchError(f"cannot use the opening {path}: {error}") from error
 
 
-def _opening_from_file(path: Path, settings: MatchSettings) -> Opening:
+def _from_file(path: Path, settings: MatchSettings) -> Game:
+    """Return the game in a record, played under the match's own rules."""
     with _using(path):
-        game = record_to_game(parse_sgf(read_sgf_file(str(path))))
-        size = settings.size
-        if (game.width, game.height) != (size, size):
-            raise MatchError(f"the opening {path} is for {game.width}×{game.height}, the match is {size}×{size}")
-        opening = Opening(path.name, game.setup_stones, game.first_player, game.moves, game.to_play)
-        played = new_game(settings, opening)  # under the match's own rules
-    if played.is_over or played.has_no_result:
-        given = f"the opening {path} ends with two passes" if played.is_over else f"the opening {path} has no result"
+        record, size = record_to_game(parse_sgf(read_sgf_file(str(path)))), settings.size
+        if (record.width, record.height) != (size, size):
+            raise MatchError(f"the opening {path} is for {record.width}×{record.height}, the match is {size}×{size}")
+        game = _new_game(settings)
+        if record.setup_stones:
+            game.set_up(record.setup_stones, record.first_player)
+        for move in record.moves:
+            game.play(move)
+        game.to_play = record.to_play
+    if game.is_over or game.has_no_result:
+        given = f"the opening {path} ends with two passes" if game.is_over else f"the opening {path} has no result"
         raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))
-    return opening
+    return game
 
 
 _ESTIMATOR: Final = {"search.threads": "1", "network.network_threads": "1"}
@@ -293,14 +281,14 @@ def play_game(
 
     Raises MatchError when the game cannot be set up; neither engine has lost then.
     """
-    game = new_game(settings, opening)
+    game = opening.game.copy()
     times = settings.time_settings()
     black = settings.black(number)
     seats = {
         color: _EngineInGame(engines[side], color, full_time(times) if times is not None else None)
         for color, side in ((BLACK, black), (WHITE, other_side(black)))
     }
-    ending = _set_up(seats, opening) or _play_on(game, seats, settings, referee)
+    ending = _set_up(game, seats, settings) or _play_on(game, seats, settings, referee)
     by_side = {seat.side: seat for seat in seats.values()}
     record = GameRecord(
         game=number,
@@ -321,15 +309,16 @@ def _digest(game: Game) -> str:
     return hashlib.sha256(f"{len(game.moves)} {' '.join(texts)}".encode()).hexdigest()[:16]
 
 
-def _set_up(seats: dict[int, _EngineInGame], opening: Opening) -> _Ending | None:
+def _set_up(game: Game, seats: dict[int, _EngineInGame], settings: MatchSettings) -> _Ending | None:
     """Prepare both engines; return the ending if one of them fails."""
+    # White's stones first: Black's moves before White's first one would count as a handicap.
+    stones = () if settings.handicap else sorted(game.setup_stones, key=lambda stone: stone.color != WHITE)
     for color, seat in seats.items():
         try:
             seat.player.start_game()
             seat.player.place_handicap()
-            # White's stones first: Black's moves before White's first one would count as a handicap.
-            seat.player.play_all(sorted(opening.setup, key=lambda stone: stone[0] != WHITE))
-            seat.player.play_all(opening.moves)
+            seat.player.play_all(stones)
+            seat.player.play_all(game.moves)
         except (EngineDiedError, EngineTimeoutError) as error:
             return _lost(seat, seats[opponent(color)], "failure", str(error))
     return None
