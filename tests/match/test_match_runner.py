@@ -353,7 +353,6 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
     command += ["--second", engine("--name Other"), "--size", "5", "--komi", "0.5", "--referee", "board"]
     command += ["--out", str(tmp_path), "--games"]
     with subprocess.Popen([*command, "500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
         assert process.stderr.readline().startswith("game 1: ")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=bound(60))

@@ -92,7 +92,6 @@ class TestMoves:
         session.play("d4")
         assert session.is_engine_turn
         choice = session.engine_move()
-        assert choice is not None
         assert [move.color for move in session.game.moves] == [BLACK, WHITE]
         assert session.game.moves[1].point == choice.point
         assert not session.is_engine_turn

@@ -159,7 +159,6 @@ def test_a_review_is_read_from_its_own_record() -> None:
     record = annotated(RECORD, review)
     line = read_game(record, rules=Rules())
     found = stored_findings(record, line)
-    assert found is not None
     assert [replace(each, played_prior=None) for each in review.findings] == found
     assert stored_findings(RECORD, line) is None, "no review"
 

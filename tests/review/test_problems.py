@@ -117,7 +117,6 @@ CORNER = corner(13)
 def test_a_problem_gets_a_small_settled_board_of_both_sides(size: int) -> None:
     original = position(corner(size))
     frame = framed(original, parse_region("A1:B1", width=size, height=size))
-    assert frame is not None
     board, lines = frame.board, min(size, 11)
     assert (board.width, board.height) == (lines, lines)
     problem = {xy_to_point(x, y, width=lines) for x in range(4) for y in range(lines - 3, lines)}
@@ -136,7 +135,6 @@ def test_a_region_around_all_stones_has_the_outer_side_as_its_wall(turned: bool)
     """Black surrounded such a region whatever stood there, and so killed the white stones outside as well."""
     diagram = corner(19).translate(str.maketrans("XO", "OX")) if turned else corner(19)
     frame = framed(position(diagram), parse_region("A1:E4", width=19, height=19))
-    assert frame is not None
     wall = [frame.board.color_at(xy_to_point(5, y, width=11)) for y in range(7, 11)]
     assert set(wall) - {0} == {1 if turned else 2}
     assert frame.board.color_at(xy_to_point(4, 9, width=11)) == 0, "it belongs to the region"
@@ -147,7 +145,6 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
     rows = [". O . . . . . O .", "O O O O O . . . O", "X X X X X X O O .", ". . . . X . X . O", ". . . X X . . . ."]
     diagram = "\n".join([f"{row}{' .' * 10}" for row in rows] + [". " * 19] * 14)
     frame = framed(position(diagram), parse_region("A15:K19", width=19, height=19))
-    assert frame is not None
     size = frame.board.width
     right = {frame.board.color_at(xy_to_point(size - 1, y, width=size)) for y in range(3)}
     below = {frame.board.color_at(xy_to_point(x, size - 1, width=size)) for x in range(5)}
@@ -181,7 +178,6 @@ def test_the_life_of_the_surrounded_stones_decides(turned: bool) -> None:
         position(CORNER.translate(str.maketrans("XO", "OX")) if turned else CORNER),
         parse_region("A1:B1", width=13, height=13),
     )
-    assert frame is not None
     alive = frame.board.score().margin_black + frame.board.komi
     assert frame.life == alive + (6 if turned else -6)
 
@@ -311,7 +307,6 @@ def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, col
 
 def test_where_a_move_elsewhere_is_not_refuted_nothing_is_said_of_others() -> None:
     frame = framed(three_in_a_row(), region := parse_region("A1:C2", width=13, height=13))
-    assert frame is not None
     fight = fight_in(frame, WHITE, frame.inside(region), NODES, None)
     assert fight is not None and proved_moves(fight, frame, region, None, 0)
     elsewhere = parse_vertex("N13", width=13, height=13)

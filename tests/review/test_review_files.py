@@ -146,7 +146,6 @@ def test_the_page_contains_the_json_and_nothing_can_break_out_of_it(tmp_path: Pa
     review(path)
     page = (tmp_path / "game.review.html").read_text()
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
-    assert data is not None
     assert json.loads(data[1]) == json.loads((tmp_path / "game.review.json").read_text())
     assert page.count("<script") == 3 and "alert" not in page.replace(data[1], "").replace("&lt;script&gt;alert", "")
     assert not re.search(r"(src|href)=|url\((?!#)|https?://(?!www\.w3\.org/)", page)
