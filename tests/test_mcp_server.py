@@ -6,7 +6,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
@@ -47,29 +47,20 @@ def tools() -> Iterator[GoTools]:
         yield GoTools(engine)
 
 
-def ask(tools: GoTools, questions: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | str]:
+async def ask(tools: GoTools, *questions: tuple[str, dict[str, Any]]) -> list[Any]:
     """Return the answers, each the value of its JSON or the text of an error; each is given once, without blanks."""
     from mcp import Client
 
-    async def asked() -> list[dict[str, Any] | str]:
-        async with Client(server(tools)) as client:
-            answers: list[dict[str, Any] | str] = []
-            for name, arguments in questions:
-                result = await client.call_tool(name, arguments)
-                (content,) = result.content
-                assert result.structured_content is None
-                answers.append(content.text if result.is_error else json.loads(content.text))
-                assert (
-                    result.is_error
-                    or json.dumps(answers[-1], ensure_ascii=False, separators=(",", ":")) == content.text
-                )
-            return answers
-
-    return run(asked())
-
-
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(coroutine)
+    async with Client(server(tools)) as client:
+        answers = []
+        for name, arguments in questions:
+            result = await client.call_tool(name, arguments)
+            (content,) = result.content
+            assert result.structured_content is None
+            answers.append(content.text if result.is_error else json.loads(content.text))
+            compact = json.dumps(answers[-1], ensure_ascii=False, separators=(",", ":"))
+            assert result.is_error or compact == content.text
+        return answers
 
 
 def vertex(index: int, size: int = SIZE) -> str:
@@ -150,26 +141,24 @@ def test_three_hundred_questions_and_no_false_statement(tools: GoTools) -> None:
     assert {(key, value) for key in both for value in (True, False)} <= kinds, "every kind of answer was asked for"
 
 
-def test_a_dead_stone_in_living_territory_is_not_alive(tools: GoTools) -> None:
+async def test_a_dead_stone_in_living_territory_is_not_alive(tools: GoTools) -> None:
     """What owns its point for ever is the other colour."""
     position = {"sgf": "(;SZ[7]RU[chinese]PL[B]AB[aa]AW[ca][cb][bb][bc][ac][cc][da][ea][eb][ec][dc][fb][fa])"}
-    (dead, living) = ask(tools, [("group", {"position": position, "point": point}) for point in ("A7", "C7")])
+    (dead, living) = await ask(tools, *(("group", {"position": position, "point": point}) for point in ("A7", "C7")))
     assert living["is_alive_unconditionally"]["answer"] is True
     assert dead["is_alive_unconditionally"]["answer"] is False
 
 
-def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> None:
+async def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> None:
     position = {"moves": ["D4", "C3", "B D3"], "size": SIZE, "komi": 6.5}
     line = {"position": position, "line": ["C4", "E4"]}
-    answers = ask(
+    answers = await ask(
         tools,
-        [
-            ("analyse", {"position": position, "visits": 40}),
-            ("compare_move", {"position": position, "move": "A1", "visits": 40}),
-            ("what_if", line | {"visits": 40}),
-            ("review_moves", {"position": position, "first": 1, "last": 3, "visits": 40}),
-            ("life_and_death", {"position": position, "region": "A1:C4", "first": "white", "visits": 20}),
-        ],
+        ("analyse", {"position": position, "visits": 40}),
+        ("compare_move", {"position": position, "move": "A1", "visits": 40}),
+        ("what_if", line | {"visits": 40}),
+        ("review_moves", {"position": position, "first": 1, "last": 3, "visits": 40}),
+        ("life_and_death", {"position": position, "region": "A1:C4", "first": "white", "visits": 20}),
     )
     for answer in answers:
         basis = answer["rests_on"]
@@ -177,10 +166,10 @@ def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTools) -> 
         assert basis["visits"] >= 20 and basis["network"] == "of this board"
     analysis, comparison, what_if, review, _ = answers
     assert analysis["to_play"] == "white"
-    growing = ask(tools, [("analyse", {"position": position, "visits": visits}) for visits in range(60, 200, 10)])
-    visits = [move["visits"] for each in growing if isinstance(each, dict) for move in each["best_moves"]]
+    growing = await ask(tools, *(("analyse", {"position": position, "visits": each}) for each in range(60, 200, 10)))
+    visits = [move["visits"] for each in growing for move in each["best_moves"]]
     assert min(visits) == 8, "what was hardly searched is not told"
-    (empty,) = ask(tools, [("analyse", {"position": {"size": SIZE}, "visits": 400, "moves": 50})])
+    (empty,) = await ask(tools, ("analyse", {"position": {"size": SIZE}, "visits": 400, "moves": 50}))
     searched = {move["move"]: move["visits"] for move in empty["best_moves"] if "is_symmetry_of" not in move}
     mirrored = [move for move in empty["best_moves"] if "is_symmetry_of" in move]
     assert mirrored and all(move["visits"] == searched[move["is_symmetry_of"]] for move in mirrored)
@@ -263,10 +252,11 @@ def test_questions_asked_at_once_are_answered_one_after_the_other() -> None:
     engine.close()
 
 
-def test_the_score_of_a_finished_game(tools: GoTools) -> None:
+async def test_the_score_of_a_finished_game(tools: GoTools) -> None:
     columns = "".join(f"[{column}{row}]" for column in "cd" for row in "abcdefg")
     black, white = (columns[i * 28 : i * 28 + 28] for i in (0, 1))
-    (answer,) = ask(tools, [("score", {"position": {"sgf": f"(;SZ[7]RU[chinese]KM[7]AB{black}AW{white};B[];W[])"}})])
+    record = f"(;SZ[7]RU[chinese]KM[7]AB{black}AW{white};B[];W[])"
+    (answer,) = await ask(tools, ("score", {"position": {"sgf": record}}))
     assert (answer["result"], answer["is_counted"]) == ("W+14", True)
     assert answer["rests_on"]["is_exact"] is False
 
@@ -299,30 +289,26 @@ def test_the_score_of_a_finished_game(tools: GoTools) -> None:
         ("rules", {"name": "martian"}, "martian"),
     ],
 )
-def test_a_wrong_question_is_refused_with_a_sentence(
+async def test_a_wrong_question_is_refused_with_a_sentence(
     tools: GoTools, name: str, arguments: dict[str, Any], message: str
 ) -> None:
-    (answer,) = ask(tools, [(name, arguments)])
+    (answer,) = await ask(tools, (name, arguments))
     assert message in answer and "\n" not in answer and "http" not in answer
 
 
-def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
-    shown, rules = ask(
-        tools, [("show_position", {"position": {"sgf": "(;SZ[7];B[dd];W[cc])"}}), ("rules", {"name": "AGA"})]
-    )
+async def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
+    position = {"position": {"sgf": "(;SZ[7];B[dd];W[cc])"}}
+    shown, rules = await ask(tools, ("show_position", position), ("rules", {"name": "AGA"}))
     assert "X" in shown["diagram"] and (shown["to_play"], shown["moves_played"], shown["ko_at"]) == ("black", 2, None)
     aga = Rules.parse("aga")
     assert (rules["ko"], rules["scoring"], rules["usual_komi"]) == (aga.ko, aga.scoring, aga.default_komi())
 
 
-def test_every_tool_is_described(tools: GoTools) -> None:
+async def test_every_tool_is_described(tools: GoTools) -> None:
     from mcp import Client
 
-    async def listed() -> Any:
-        async with Client(server(tools)) as client:
-            return (await client.list_tools()).tools
-
-    found = {tool.name: tool for tool in run(listed())}
+    async with Client(server(tools)) as client:
+        found = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(found) == set(TOOLS)
     assert all(
         len(tool.description) > 30 and "position" in str(tool.input_schema)
@@ -332,20 +318,18 @@ def test_every_tool_is_described(tools: GoTools) -> None:
     assert "main line" in str(found["analyse"].input_schema), "the fields of a position are described"
 
 
-def test_the_command_serves_on_its_standard_streams() -> None:
+async def test_the_command_serves_on_its_standard_streams() -> None:
     from mcp import Client, StdioServerParameters, stdio_client
 
     arguments = ["-m", "gtp_engine", "mcp", "--search", "rave", "--board-size", "5"]
 
-    async def asked() -> Any:
-        async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
-            return await client.call_tool("check_move", {"position": {"size": 5}, "move": "C3"})
-
-    assert json.loads(run(asked()).content[0].text)["is_legal"] is True
+    async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
+        answer = await client.call_tool("check_move", {"position": {"size": 5}, "move": "C3"})
+    assert json.loads(answer.content[0].text)["is_legal"] is True
 
 
 @pytest.mark.parametrize("asks_for", ["analyse", "life_and_death"])
-def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(
+async def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(
     asks_for: str, tools: GoTools
 ) -> None:
     """The next question waited for the search of the cancelled one, 70 s."""
@@ -356,23 +340,20 @@ def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_pr
     async def tell(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total))
 
-    async def asked() -> float:
-        position = {"position": {"size": SIZE}}
-        async with Client(server(tools)) as client:
-            how = {} if asks_for == "analyse" else {"region": f"A1:{'ABCDEFGHJ'[SIZE - 1]}{SIZE}", "first": "black"}
-            long = asyncio.create_task(
-                client.call_tool(asks_for, {**position, **how, "visits": 20_000}, progress_callback=tell)
-            )
-            while not (told or how):
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.5 if how else 0.0)
-            assert not long.done()
-            long.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await long
-            started = time.monotonic()
-            await client.call_tool("analyse", {**position, "visits": 8})
-            return time.monotonic() - started
-
-    assert run(asked()) < 10.0
+    position = {"position": {"size": SIZE}}
+    async with Client(server(tools)) as client:
+        how = {} if asks_for == "analyse" else {"region": f"A1:{'ABCDEFGHJ'[SIZE - 1]}{SIZE}", "first": "black"}
+        long = asyncio.create_task(
+            client.call_tool(asks_for, {**position, **how, "visits": 20_000}, progress_callback=tell)
+        )
+        while not (told or how):
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.5 if how else 0.0)
+        assert not long.done()
+        long.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await long
+        started = time.monotonic()
+        await client.call_tool("analyse", {**position, "visits": 8})
+        assert time.monotonic() - started < 10.0
     assert asks_for != "analyse" or 0 < told[0][0] < told[0][1] == 20_000

@@ -5,26 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+from match_helpers import record
 
-from gtp_engine.arena.match.records import GameRecord, MatchFolder
+from gtp_engine.arena.match.records import MatchFolder
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
 
 SETTINGS = MatchSettings(first="engine-a", second="engine-b", size=9, komi=7.0)
-
-
-def record(game: int) -> GameRecord:
-    return GameRecord(
-        game=game,
-        opening="random 1",
-        black="first",
-        result="B+3",
-        winner="first",
-        reason="score",
-        moves=61,
-        scores={"referee": "B+3", "first": "B+3"},
-        think_times={"first": [0.25], "second": [0.5, 1.0]},
-        overruns={"first": 0, "second": 1},
-    )
 
 
 def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> None:
