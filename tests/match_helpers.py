@@ -23,13 +23,7 @@ def engine(arguments: str = "") -> str:
 
 def settings(first: str = "", second: str = "", **values: Any) -> MatchSettings:
     """Return a match of one 5×5 game between engines with these arguments."""
-    defaults: dict[str, Any] = {
-        "games": 1,
-        "size": 5,
-        "komi": 0.5,
-        "referee": "board",
-        "reply_timeout": 20.0,
-    }
+    defaults: dict[str, Any] = {"games": 1, "size": 5, "komi": 0.5, "referee": "board", "reply_timeout": 20.0}
     return MatchSettings(first=engine(first), second=engine(second), **(defaults | values))
 
 

@@ -12,13 +12,7 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine.arena import benchmark
-from gtp_engine.arena.benchmark import (
-    BenchmarkError,
-    format_report,
-    measure_katago,
-    run_benchmark,
-    seconds_to_answer,
-)
+from gtp_engine.arena.benchmark import BenchmarkError, format_report, measure_katago, run_benchmark, seconds_to_answer
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.worker_process import join_command

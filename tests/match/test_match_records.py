@@ -121,11 +121,7 @@ def test_another_engine_is_refused(tmp_path: Path) -> None:
         ("results.jsonl", "[]\n", "line 2, is not a game"),
         ("results.jsonl", '{"game": 1}\n', "line 2, is not a game"),
         # Two processes of an earlier version, or where the system has no locks; it was counted twice.
-        (
-            "results.jsonl",
-            f"{record(1).to_line()}\n",
-            "line 2, holds game 1 again, .*: expected each game once",
-        ),
+        ("results.jsonl", f"{record(1).to_line()}\n", "line 2, holds game 1 again, .*: expected each game once"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, file: str, text: str | None, message: str) -> None:

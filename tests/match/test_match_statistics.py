@@ -93,11 +93,7 @@ def test_games_that_repeat_earlier_ones_are_named() -> None:
 
 
 def test_table_shows_everything() -> None:
-    games = [
-        record(1),
-        record(2, black="second", winner="second"),
-        record(3, scores={"referee": "0", "first": "B+1"}),
-    ]
+    games = [record(1), record(2, black="second", winner="second"), record(3, scores={"referee": "0", "first": "B+1"})]
     assert format_table(summarize(games), first="Tengen 0.1", second="GNU Go 3.8").splitlines() == [
         "Tengen 0.1  against  GNU Go 3.8",
         "games          3",

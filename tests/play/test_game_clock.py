@@ -55,8 +55,7 @@ def test_without_a_limit_nothing_counts_down() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "seconds", "stones"),
-    [(TimeLeft(True, 12.5, 3, 10, 0), 12.5, 0), (TimeLeft(True, 0, 2, 10, 0), 10, 2)],
+    ("left", "seconds", "stones"), [(TimeLeft(True, 12.5, 3, 10, 0), 12.5, 0), (TimeLeft(True, 0, 2, 10, 0), 10, 2)]
 )
 def test_a_clock_is_reported_as_time_left_takes_it(left: TimeLeft, seconds: float, stones: int) -> None:
     assert reported_time(BYOYOMI, left) == (seconds, stones)

@@ -479,10 +479,7 @@ class TestRecords:
         assert session.phase is Phase.SCORING
         session.resume()
         loaded = GameSession.load(
-            engine,
-            session.to_sgf(),
-            clock=GameClock(TimeSettings.absolute(60), now),
-            extras=session.extras(),
+            engine, session.to_sgf(), clock=GameClock(TimeSettings.absolute(60), now), extras=session.extras()
         )
         assert (loaded.phase, loaded.clock.left(BLACK).main) == (Phase.PLAYING, 40)
         assert loaded.extras() == session.extras()

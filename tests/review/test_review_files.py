@@ -293,10 +293,7 @@ def test_mistakes_are_asked_for_after_a_review_of_one_record(game: Path, monkeyp
     result = review(game, "--learn", "--player", "Ann")
     assert result.exit_code == 0, result.output
     unknown = review(game, "--player", "Zed")
-    assert (unknown.exit_code, unknown.output) == (
-        1,
-        "Zed: no usable game of this player; the records name Ann, Bob\n",
-    )
+    assert (unknown.exit_code, unknown.output) == (1, "Zed: no usable game of this player; the records name Ann, Bob\n")
     assert re.search(r"Ann made no big mistake\.|Find a better move", result.output)
     assert "--learn with several records or stdin: name one file" in review("-", "--learn", data=RECORD).output
 

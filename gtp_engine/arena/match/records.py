@@ -209,12 +209,7 @@ class MatchFolder:
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 
     def _write_header(self) -> None:
-        header = {
-            "format": FORMAT,
-            "settings": self._settings,
-            "engines": self._engines,
-            "openings": self._openings,
-        }
+        header = {"format": FORMAT, "settings": self._settings, "engines": self._engines, "openings": self._openings}
         with replacing(self._header) as unfinished:
             unfinished.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

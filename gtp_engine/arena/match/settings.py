@@ -92,8 +92,7 @@ class MatchSettings(Section, name="match"):
         unit="points",
     )
     rules: str = option(
-        "chinese",
-        "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it.",
+        "chinese", "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it."
     )
     handicap: int = option(
         0,
@@ -119,9 +118,7 @@ class MatchSettings(Section, name="match"):
         low=0,
     )
     openings: str = option(
-        "",
-        "Begin with the .sgf records of this folder, each played twice with colours swapped.",
-        unit="folder",
+        "", "Begin with the .sgf records of this folder, each played twice with colours swapped.", unit="folder"
     )
     random_plies: int = option(
         0, "Begin with this many random moves, the same for both games of a pair.", unit="moves", low=0

@@ -168,10 +168,7 @@ code {{ font-size: .85rem; overflow-wrap: anywhere; }}
 
 
 def page_of(
-    title: str,
-    description: Tournament,
-    tables: Sequence[Table],
-    results: Mapping[Meeting, Sequence[GameRecord]],
+    title: str, description: Tournament, tables: Sequence[Table], results: Mapping[Meeting, Sequence[GameRecord]]
 ) -> str:
     """Return the page, HTML in UTF-8, which links the records of all games."""
     engines = "".join(
