@@ -51,16 +51,17 @@ def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
     return analysis_with(searcher).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
 
 
-def area_evaluator(place: WorkerPlace) -> AreaEvaluator:
-    return AreaEvaluator()
-
-
-def no_people(place: WorkerPlace, evaluator: Evaluator) -> None:
-    return None
-
-
 EFFORT = Effort(visits=8)
-MAKER = ReviewWorkerMaker(area_evaluator, no_people, CONFIG, EFFORT, GROUP)
+
+
+class AreaMaker(ReviewWorkerMaker):
+    """Has an evaluator of a few lines, and no people."""
+
+    def networks(self, place: WorkerPlace) -> tuple[Evaluator, Callable[[], None]]:
+        return AreaEvaluator(), lambda: None
+
+
+MAKER = AreaMaker(CONFIG, EFFORT, GROUP)
 
 
 class ThreadPool:

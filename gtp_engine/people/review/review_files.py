@@ -249,63 +249,24 @@ def review_all(
 
 # Workers
 
-PeopleMaker = Callable[[WorkerPlace, Evaluator], People | None]
-
-
-class WorkerNetworks:
-    """Loads the networks of a configuration for a worker, on `threads` cores; `files` are those of the networks."""
-
-    def __init__(self, config: Config, *, threads: int) -> None:
-        self._config: Final = config
-        self._model: Final = model_path(config.network.model)
-        self._human: Final = model_path(config.network.human_model or HUMAN_MODEL)
-        self._threads: Final = config.network.network_threads or threads
-
-    def strong(self, place: WorkerPlace) -> Evaluator:
-        """Return the evaluator of the search; raises ModelError."""
-        return load_evaluator(self._at(place).network, log=lambda text: None)
-
-    def people(self, place: WorkerPlace, strong: Evaluator) -> People | None:
-        """Return what people play, as `open_people` does; raises ModelError."""
-        return open_people(self._at(place), strong, log=lambda text: None)
-
-    def files(self) -> list[Path]:
-        """Return the paths of all files; raises ModelError."""
-        found = [each for files in find_networks(self._model).values() for each in files.networks]
-        files = {file for each in found for file in each.paths.values()}
-        if (self._model / ROLLOUT_WEIGHTS).exists():
-            files.add(self._model / ROLLOUT_WEIGHTS)
-        if self._human.is_dir():
-            files.add(self._human)
-        elif self._human.exists():
-            files |= set(self._human.parent.glob(f"{escape(self._human.stem)}*"))
-        return sorted(files)
-
-    def _at(self, place: WorkerPlace) -> Config:
-        human = str(place.path(self._human)) if self._human.exists() else self._config.network.human_model
-        network = replace(self._config.network, model=str(place.path(self._model)), human_model=human)
-        return replace(self._config, network=replace(network, network_threads=self._threads))
-
 
 @dataclass(frozen=True)
 class ReviewWorkerMaker:
     """Makes a worker that searches groups of up to `size` positions, and completes reviews; tasks are `packed`.
 
-    `strong` and `people` return its networks.
+    Its networks are those of `config`, which has their paths on the machine that sends them.
     """
 
-    strong: Callable[[WorkerPlace], Evaluator]
-    people: PeopleMaker
     config: Config
     effort: Effort
     size: int
 
     def __call__(self, place: WorkerPlace) -> Callable[[bytes], Any]:
         """Return the worker."""
-        evaluator = self.strong(place)
+        evaluator, people = self.networks(place)
         search = GroupSearch(self.config, evaluator, self.size)
         analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size, searcher=search)
-        people_once = cache(lambda: self.people(place, evaluator))
+        people_once = cache(people)
 
         def do(task: bytes) -> Any:
             asked = unpacked(task)
@@ -314,6 +275,24 @@ class ReviewWorkerMaker:
             return packed(completed(asked, analysis, people_once()))
 
         return do
+
+    def networks(self, place: WorkerPlace) -> tuple[Evaluator, Callable[[], People | None]]:
+        """Return the evaluator of the search, and what opens what people play (`open_people`); raises ModelError."""
+        network = self.config.network
+        model, human = (path and str(place.path(Path(path))) for path in (network.model, network.human_model))
+        config = replace(self.config, network=replace(network, model=model, human_model=human))
+        strong = load_evaluator(config.network, log=ignore_note)
+        return strong, lambda: open_people(config, strong, ignore_note)
+
+
+def _files_of(model: Path, human: Path) -> list[Path]:
+    """Return the paths of all files of the networks; raises ModelError."""
+    found = {file for files in find_networks(model).values() for each in files.networks for file in each.paths.values()}
+    if (weights := model / ROLLOUT_WEIGHTS).exists():
+        found.add(weights)
+    if human.exists():
+        found |= {human} if human.is_dir() else set(human.parent.glob(f"{escape(human.stem)}*"))
+    return sorted(found)
 
 
 def packed(value: PositionGroup | GameReview) -> bytes:
@@ -367,9 +346,13 @@ def open_searcher(
             yield None
             return
         threads = max(1, cores // count)
-    networks = WorkerNetworks(config, threads=threads)
-    maker = ReviewWorkerMaker(networks.strong, networks.people, config, effort, GROUP)
-    job = WorkerJob("review", [maker], networks.files() if address else (), threads)
+    network = config.network
+    model, human = model_path(network.model), model_path(network.human_model or HUMAN_MODEL)
+    human_model = str(human) if human.exists() else network.human_model
+    own_threads = network.network_threads or threads
+    network = replace(network, model=str(model), human_model=human_model, network_threads=own_threads)
+    maker = ReviewWorkerMaker(replace(config, network=network), effort, GROUP)
+    job = WorkerJob("review", [maker], _files_of(model, human) if address else (), threads)
     with open_workers(job, count, address, note=request.note) as pool:
         yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
 
