@@ -61,8 +61,8 @@ class TestDefaultCommand:
         assert (served[0].gtp.version, served[0].gtp.name) == ("0.17", "Leela Zero")
 
     def test_exit_status_of_the_session_is_passed_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gtp_engine.protocols.gtp.session.serve", lambda *_: 1)
-        assert invoke().exit_code == 1
+        monkeypatch.setattr("gtp_engine.protocols.gtp.session.serve", lambda *_, advise: 7)
+        assert invoke().exit_code == 7
 
 
 class TestConfiguration:

@@ -27,9 +27,9 @@ import io
 import os
 import sys
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, Final, cast
 
 import click
@@ -191,13 +191,7 @@ def cli() -> None:
     """
 
 
-class GtpCommand(KataGoCommand):
-    """The GTP server, which is `katago gtp` too."""
-
-    aliases = MappingProxyType({"--override-version": "--version"})
-
-
-@cli.command("gtp", cls=GtpCommand)
+@cli.command("gtp", cls=KataGoCommand, aliases={"--override-version": "--version"})
 @katago_options()
 def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **flags: object) -> None:
     """Speak GTP on stdin and stdout (the default command).
@@ -207,25 +201,17 @@ def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **fla
     """
     config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
     from gtp_engine.base.streams import write_log
-    from gtp_engine.protocols.gtp.session import serve
+    from gtp_engine.protocols.gtp.session import serve, start_engine
 
     for line in lines:
         write_log(line)
-
-    def start_engine() -> Any:
-        from gtp_engine.engine import Engine
-
-        engine = Engine(config, write_log)
-        engine.load_kernels()
-        return engine
-
     advise = None
     if sys.stdin.isatty():
         from gtp_engine.people.terminal.gtp_guide import WELCOME, advice
 
         write_log(WELCOME)
         advise = advice
-    sys.exit(serve(config, start_engine, write_log, advise=advise))
+    sys.exit(serve(config, partial(start_engine, config), advise=advise))
 
 
 def main() -> None:

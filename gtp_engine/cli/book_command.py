@@ -98,7 +98,7 @@ def make_command(file: Path, **flags: Any) -> None:
     from gtp_engine.base.steps import long_work
     from gtp_engine.engine.book.book import Book, shown_interval
     from gtp_engine.engine.book.checks import describe
-    from gtp_engine.engine.book.making import BookMaker, BookSearch
+    from gtp_engine.engine.book.making import BookMaker, BookSearch, fair_komi
 
     end = time.monotonic() + 60.0 * (inf if settings.minutes is None else settings.minutes)
     with long_work(file.parent, file=file.name, total=settings.positions) as (bar, is_stopped):
@@ -112,9 +112,10 @@ def make_command(file: Path, **flags: Any) -> None:
         header = _header(given) if book is None else _same_header(book.header, given)
         evaluator = _evaluator(network, header, settings.at_once)
         if book is None:
-            header = _finished_header(header, evaluator, settings.visits, has_komi="komi" in given)
-            book = Book.create(file, header)
-        search = BookSearch(header, evaluator, settings.visits, settings.at_once)
+            komi = header.komi if "komi" in given else fair_komi(header, evaluator, settings.visits)
+            network_name = evaluator.info.on(header.width, header.height).name
+            book = Book.create(file, replace(header, komi=komi, network=network_name))
+        search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)
         BookMaker(book, search).run(
             settings.positions,
             at_once=settings.at_once,
@@ -148,16 +149,6 @@ def _same_header(header: "BookHeader", given: dict[str, Any]) -> "BookHeader":
             text = f"--{name} {shown(str(value))} for a book with {shown(str(known[name]))}"
             raise ConfigError(problem(text, advice="leave it out, or name another file"))
     return header
-
-
-def _finished_header(
-    header: "BookHeader", evaluator: "NetworkEvaluator", visits: int, *, has_komi: bool
-) -> "BookHeader":
-    """Return the header with the network's name, and with a fair komi unless one was given."""
-    from gtp_engine.engine.book.making import fair_komi
-
-    komi = header.komi if has_komi else fair_komi(header, evaluator, visits)
-    return replace(header, komi=komi, network=evaluator.info.on(header.width, header.height).name)
 
 
 def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "NetworkEvaluator":

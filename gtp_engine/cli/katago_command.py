@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -28,10 +28,11 @@ _DEFAULT_CONFIG: Final = "default_gtp.cfg"
 
 
 class KataGoCommand(ConfigCommand):
-    """A command that also accepts KataGo's flags: with one hyphen, and by the names in `aliases`."""
+    """A command that also accepts KataGo's flags: with one hyphen, and by `aliases` of ours, with two."""
 
-    aliases: Mapping[str, str] = MappingProxyType({})
-    """KataGo's names of flags and ours, with two hyphens."""
+    def __init__(self, *about: Any, aliases: Mapping[str, str] = MappingProxyType({}), **more: Any) -> None:
+        super().__init__(*about, **more)
+        self.aliases: Final = aliases
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate KataGo's flags, and note whether there are any."""

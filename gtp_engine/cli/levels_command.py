@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -68,13 +67,10 @@ class CalibrationSettings(Section, name="calibration"):
     threads: int = option(0, "Threads of the network; 0: all cores.", bounds=(0, 1024))
 
 
-class LevelsCommand(ConfigCommand):
-    """A command about the network that imitates people."""
-
-    texts = MappingProxyType({"network.human_model": "The human-like network. [default: the one that ships]"})
+_TEXTS: Final = {"network.human_model": "The human-like network. [default: the one that ships]"}
 
 
-@click.command("calibrate-levels", cls=LevelsCommand, help=_HELP)
+@click.command("calibrate-levels", cls=ConfigCommand, help=_HELP, texts=_TEXTS)
 @settings_options(NetworkConfig, only=("human_model",), is_own=True)
 @click.option(
     "--games-file", required=True, type=FILE, help="Where games are kept; those found there are not played again."

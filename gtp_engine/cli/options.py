@@ -163,14 +163,22 @@ class ConfigOption(click.Option):
 
 
 class ConfigCommand(click.Command):
-    """A command whose help lists the usual flags and its own; `--help-all` lists the others by section too."""
+    """A command whose help lists the usual flags and its own; `--help-all` lists the others by section too.
 
-    usual: tuple[str, ...] = USUAL_OPTIONS
-    """Full names of the options that most users need."""
-    unused: tuple[str, ...] = ()
-    """Sections of options that change nothing in this command; its help leaves them out."""
-    texts: Mapping[str, str] = MappingProxyType({})
-    """Help texts of options that differ for this command, by full name."""
+    `usual` are the full names of the options that most users need, `unused` the sections of options that change nothing
+    in this command, which its help leaves out, `texts` help texts of options that differ for it, by full name.
+    """
+
+    def __init__(
+        self,
+        *about: Any,
+        usual: Sequence[str] = USUAL_OPTIONS,
+        unused: Sequence[str] = (),
+        texts: Mapping[str, str] = MappingProxyType({}),
+        **more: Any,
+    ) -> None:
+        super().__init__(*about, **more)
+        self.usual, self.unused, self.texts = usual, unused, texts
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, and the flag for the whole help if the usual one leaves something out."""

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import click
@@ -23,10 +23,8 @@ from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 _RANDOM_COLOR: Final = "random"
 
 
-class PlayCommand(ConfigCommand):
-    """A command whose help lists the engine options that matter in a game against a person."""
-
-    usual = ("play.level", "game.rules", "game.komi", "time.time_per_move", "search.visits", "network.model")
+_USUAL: Final = ("play.level", "game.rules", "game.komi", "time.time_per_move", "search.visits", "network.model")
+"""Options of the engine that matter in a game against a person."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class NewGame(Section, name="new_game"):
     )
 
 
-@click.command("play", cls=PlayCommand)
+@click.command("play", cls=ConfigCommand, usual=_USUAL)
 @click.option(
     "--color",
     type=click.Choice(["black", "white", _RANDOM_COLOR], case_sensitive=False),
@@ -97,18 +95,11 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
         has_free_handicap=new_game.free_handicap,
         time=parse_time(new_game.time),
     )
-    sys.exit(
-        _play(config, settings, None if record is None else (record, number), None if color is None else settings.human)
-    )
+    _play(config, settings, None if record is None else (record, number), None if color is None else settings.human)
 
 
-def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> int:
-    """Play on this terminal and return the exit status.
-
-    `record`, a file and the number of its game, is continued with the person's `color` if given.
-    """
-    from dataclasses import replace
-
+def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> None:
+    """Play on this terminal; `record`, a file and the number of its game, is continued with `color` if given."""
     from gtp_engine.base.streams import discard, trouble_of
     from gtp_engine.people.play import SharedEngines
     from gtp_engine.people.terminal.displays import standard_display
@@ -118,15 +109,11 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
         width, height = (settings.width, None) if settings.width else engines.first_board()
         settings = replace(settings, width=width, height=height)
         engines.load_kernels()
-        engine = engines.new_engine()
-        try:
-            with standard_display() as display:
-                game = TerminalGame(engine, settings, display)
-                if record is not None:
-                    game.load(*record, human=color)
-                farewell = game.run()
-        finally:
-            engine.close()
+        with engines.new_engine() as engine, standard_display() as display:
+            game = TerminalGame(engine, settings, display)
+            if record is not None:
+                game.load(*record, human=color)
+            farewell = game.run()
     try:
         click.echo(farewell, nl=bool(farewell))  # flushes what the display has left, too
     except OSError as error:
@@ -134,4 +121,3 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
         discard(sys.stdout)
         if trouble:
             raise
-    return 0

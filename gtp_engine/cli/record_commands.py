@@ -4,10 +4,9 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -38,22 +37,16 @@ MOST_WORKERS: Final = 1024
 _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
-class RecordCommand(ConfigCommand):
-    """A command whose help leaves out the options for playing; rules and komi are for records that name none."""
-
+def _command(
+    name: str, usual: tuple[str, ...], *, texts: dict[str, str] | None = None, help: str | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return the decorator of a command whose help leaves out the options for playing."""
+    own = {
+        "game.rules": "Rules of records that name none. [default chinese]",
+        "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
+    }
     unused = ("play", "variety", "time", "gtp", "analysis")
-    texts: Mapping[str, str] = MappingProxyType(
-        {
-            "game.rules": "Rules of records that name none. [default chinese]",
-            "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
-        }
-    )
-
-
-def _command(*usual: str, texts: Mapping[str, str] | None = None) -> type[RecordCommand]:
-    """Return a command whose help begins with the `usual` options, and describes some of them by `texts`."""
-    described = {**RecordCommand.texts, **(texts or {})}
-    return type("UsualCommand", (RecordCommand,), {"usual": usual, "texts": described})
+    return click.command(name, cls=ConfigCommand, help=help, usual=usual, unused=unused, texts=own | (texts or {}))
 
 
 @dataclass(frozen=True)
@@ -120,16 +113,12 @@ the exit code is then 1.
 """
 
 
-_REVIEW: Final = _command(
-    "network.model",
-    "search.visits",
-    "game.rules",
-    "game.komi",
+@_command(
+    "review",
+    ("network.model", "search.visits", "game.rules", "game.komi"),
     texts={"search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]"},
+    help=_REVIEW_HELP,
 )
-
-
-@click.command("review", cls=_REVIEW, help=_REVIEW_HELP)
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
@@ -288,7 +277,7 @@ def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
         click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)
 
 
-@click.command("score", cls=_command("network.model", "game.rules", "game.komi"))
+@_command("score", ("network.model", "game.rules", "game.komi"))
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
@@ -309,21 +298,15 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     from gtp_engine.people.review.score_report import score_record
 
     data = _read_record(record, place.game)
-    engine = Engine(config, write_log)
-    engine.load_kernels()
-    try:
+    with Engine(config, write_log) as engine:
+        engine.load_kernels()
         report = score_record(engine, data, move_number=place.move)
-    finally:
-        engine.close()
     click.echo(json.dumps(report.to_json(), indent=2) if as_json else report.to_text())
     if target is not None:
         write_result(target, report.marked(data))
 
 
-@click.command(
-    "rank",
-    cls=_command("network.human_model", texts={"network.human_model": "Human-like network. [default tengen-human]"}),
-)
+@_command("rank", ("network.human_model",), texts={"network.human_model": "Human-like network. [default tengen-human]"})
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("--player", metavar="NAME", help="Only this player, as PB and PW name it. [default: all]")
 @click.option(
@@ -362,10 +345,7 @@ def rank_command(
     sys.exit(not report.ranks)
 
 
-@click.command(
-    "solve",
-    cls=_command("network.model", "search.visits", texts={"search.visits": "Visits of each search. [default 500]"}),
-)
+@_command("solve", ("network.model", "search.visits"), texts={"search.visits": "Visits of each search. [default 500]"})
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
 @click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")

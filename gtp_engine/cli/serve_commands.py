@@ -7,7 +7,6 @@ KataGo's analysis protocol, also as `katago analysis`; `mcp` has tools for langu
 import os
 import sys
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, Final
 
 import click
@@ -100,14 +99,13 @@ imported once.
 """
 
 
-class AnalysisCommand(KataGoCommand):
-    """The analysis server, which is `katago analysis` too."""
-
-    usual = ("network.model", "analysis.analysis_visits", "analysis.analysis_time", "analysis.parallel")
-    aliases = MappingProxyType({"--analysis-threads": "--parallel"})
-
-
-@click.command("analysis", cls=AnalysisCommand, help=_ANALYSIS_HELP)
+@click.command(
+    "analysis",
+    cls=KataGoCommand,
+    help=_ANALYSIS_HELP,
+    usual=("network.model", "analysis.analysis_visits", "analysis.analysis_time", "analysis.parallel"),
+    aliases={"--analysis-threads": "--parallel"},
+)
 @click.option(
     "--quit-without-waiting",
     is_flag=True,
@@ -138,12 +136,6 @@ def analysis_command(
     sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting, log=write_log))
 
 
-class McpCommand(ConfigCommand):
-    """The tools for language models."""
-
-    usual = ("network.model", "search.threads")
-
-
 _MCP_HELP: Final = """Answer a language model's questions about Go, as tools of the Model Context Protocol.
 
 Register the command in a program that speaks the protocol on stdin and stdout, for example as
@@ -156,7 +148,7 @@ it rests on.
 """
 
 
-@click.command("mcp", cls=McpCommand, help=_MCP_HELP)
+@click.command("mcp", cls=ConfigCommand, help=_MCP_HELP, usual=("network.model", "search.threads"))
 @config_options()
 def mcp_command(config_file: str | None, **flags: object) -> None:
     """Run the server of the tools."""

@@ -30,10 +30,8 @@ _LOG: Final = "gtp.log"
 given in full."""
 
 
-class SetupCommand(ConfigCommand):
-    """A command whose help lists the engine options that a front end does not send."""
-
-    usual = ("network.model", "play.level", "game.rules", "time.time_per_move", "search.visits")
+_USUAL: Final = ("network.model", "play.level", "game.rules", "time.time_per_move", "search.visits")
+"""Options of the engine that a front end does not send."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class SetupSettings(Section, name="setup"):
     yes: bool = option(False, "Change an existing file without asking.")
 
 
-@click.command("setup", cls=SetupCommand)
+@click.command("setup", cls=ConfigCommand, usual=_USUAL)
 @click.argument("front_end", metavar="PROGRAM", type=click.Choice(_NAMES, case_sensitive=False))
 @settings_options(SetupSettings, is_own=True)
 @click.option("--print", "only_print", is_flag=True, help="Print what to enter, and write nothing.")

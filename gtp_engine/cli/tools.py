@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import click
@@ -39,11 +38,12 @@ gtp-engine benchmark --model b15c192.onnx \\
 """
 
 
-_KATAGOS_BENCHMARK: Final = {
-    **{name: True for name in ("visits", "threads", "numpositions", "sgf", "boardsize", "fixed-batch-size", "time")},
-    **{name: False for name in ("tune", "half-batch-size")},
-}
-"""Flags of `katago benchmark` without effect here, and whether they have a value."""
+_KATAGOS_SWITCHES: Final = ("--tune -s", "--half-batch-size")
+_KATAGOS_FLAGS: Final = (
+    *("--visits -v", "--threads -t", "--numpositions -n", "--time -i", "--sgf", "--boardsize", "--fixed-batch-size"),
+    *_KATAGOS_SWITCHES,
+)
+"""Flags of `katago benchmark` without effect here; the others have a value."""
 
 
 @dataclass(frozen=True)
@@ -59,35 +59,25 @@ class BenchmarkSettings(Section, name="benchmark"):
     )
 
 
-class BenchmarkCommand(KataGoCommand):
-    """A command that measures a network; `katago benchmark` too, except that it chooses for itself what to measure."""
-
-    aliases = MappingProxyType({f"--{name}": f"--katago-{name}" for name in _KATAGOS_BENCHMARK})
-    texts = MappingProxyType(
-        {
-            "network.model": "Measure this network, and find its best threads and batch size. [default: the one to "
-            "play with]"
-        }
-    )
-
-
 def _without_effect(function: F) -> F:
     """Add the flags of `katago benchmark` that have no effect, hidden."""
-    for name, has_value in _KATAGOS_BENCHMARK.items():
-        short = {"visits": "-v", "threads": "-t", "numpositions": "-n", "time": "-i", "tune": "-s"}.get(name)
-        names = [f"--katago-{name}", *([short] if short else [])]
-        function = click.option(*names, hidden=True, is_flag=not has_value)(function)
+    for names in _KATAGOS_FLAGS:
+        function = click.option(*names.split(), hidden=True, is_flag=names in _KATAGOS_SWITCHES)(function)
     for name in ("--config", "--override-config"):
         function = click.option(name, multiple=True, hidden=True)(function)
     return function
 
 
-_WITHOUT_EFFECT: Final = frozenset(
-    {f"katago_{name.replace('-', '_')}" for name in _KATAGOS_BENCHMARK} | {"config", "override_config"}
+@click.command(
+    "benchmark",
+    cls=KataGoCommand,
+    help=_BENCHMARK_HELP,
+    aliases={(name := flag.split()[0]): name for flag in _KATAGOS_FLAGS},
+    texts={
+        "network.model": "Measure this network, and find its best threads and batch size. [default: the one to play "
+        "with]"
+    },
 )
-
-
-@click.command("benchmark", cls=BenchmarkCommand, help=_BENCHMARK_HELP)
 @settings_options(BenchmarkSettings, is_own=True)
 @settings_options(NetworkConfig, only=("model", "provider", "device", "precision"), is_own=True)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
@@ -100,7 +90,7 @@ def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
 
     settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
     network = with_imported_model(replace(network, model=katago_model(network.model)))
-    if ignored := [name.removeprefix("katago_") for name, value in flags.items() if name in _WITHOUT_EFFECT and value]:
+    if ignored := [name for name, value in flags.items() if value]:
         text = "the benchmark tries threads and batch sizes by itself, with positions of its own"
         click.echo(f"Without effect here: {', '.join(ignored)}; {text}.", err=True)
     if no_network and (network.model is not None or settings.compare is not None):

@@ -13,6 +13,8 @@ for a reason that the user has to fix, such as a bad model file.
 
 import time
 from collections.abc import Callable
+from functools import partial
+from types import EllipsisType
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TextIO
 
 from gtp_engine.base.files import expanded
@@ -185,12 +187,13 @@ def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
     goes to stderr.
     """
     settings = config or Config()
+    return serve(settings, partial(start_engine, settings, evaluator))
 
-    def start() -> "Engine":
-        from gtp_engine.engine import Engine
 
-        engine = Engine(settings, write_log, evaluator=evaluator)
-        engine.load_kernels()
-        return engine
+def start_engine(config: Config, evaluator: "Evaluator | EllipsisType" = ...) -> "Engine":
+    """Return an engine that is loading its kernels, with the configured networks unless an evaluator is given."""
+    from gtp_engine.engine import Engine
 
-    return serve(settings, start)
+    engine = Engine(config, write_log, evaluator)
+    engine.load_kernels()
+    return engine
