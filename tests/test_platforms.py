@@ -19,7 +19,7 @@ from gtp_engine.base.streams import read_lines
 from gtp_engine.base.worker_process import join_command, kill_program, own_session, split_command
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.protocols.gtp.commands.sgf import _read_arguments
-from gtp_engine.protocols.gtp.protocol import Args, Command, decode_line, parse_line
+from gtp_engine.protocols.gtp.protocol import Command, decode_line, parse_line
 
 SCRIPTS = PACKAGE.parent / "scripts"
 
@@ -104,7 +104,7 @@ def test_a_path_survives_config_files_commands_and_messages(path: str) -> None:
     assert Config.from_toml_text(config.to_toml().replace("\n", "\r\n")) == config
     assert Config.from_toml_text(f"[network]\nmodel = '{path}'").network.model == path
     command = parse_line(decode_line(f'loadsgf "{path}" 12\r'.encode()))
-    assert command is not None and _read_arguments(Args(command.words, command.text)) == (path, 12)
+    assert command is not None and _read_arguments(command) == (path, 12)
     assert shown_path(path) == f"'{path}'"
     words = ["gtp-engine", "--model", path, "--level", "5k"]
     assert split_command(join_command(words, "linux")) == words

@@ -204,13 +204,13 @@ def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
     config = Config().with_values({"game.board_size": "7", "search.visits": "8", "time.ponder": "true"})
     with PonderingEngine(config, evaluator=FakeEvaluator()) as engine:
         server = GtpServer(engine.config, lambda: engine, print)
-        server.answer_line(command, sent.append)
+        server.answer(command.encode(), sent.append)
         assert pondered_after == ["".join(sent)]
         assert sent[-1].endswith("\n\n")
         for other in ("name", "kata-search b", "play w A1", "genmove x"):
-            server.answer_line(other, sent.append)
+            server.answer(other.encode(), sent.append)
         assert len(pondered_after) == 1, "only after a move of ours that was played"
-        server.answer_line("play b B1", sent.append)
+        server.answer(b"play b B1", sent.append)
         assert len(pondered_after) == 2, "the controller has played the move that kata-search chose"
 
 

@@ -82,7 +82,7 @@ WHITE_REPORT = replace(REPORT, to_play=WHITE)
 def line(
     report: SearchReport, *flags: str, perspective: str = "sidetomove", is_kata: bool = True, **options: int
 ) -> str:
-    chosen = AnalysisOptions(flags=frozenset(flags), **options)  # type: ignore[arg-type]
+    chosen = AnalysisOptions(flags={*flags}, **options)  # type: ignore[arg-type]
     moves = (chosen.min_moves, chosen.max_moves)
     return ReportWriter(GAME, perspective, moves, chosen.flags, is_kata=is_kata).line(report)
 

@@ -12,7 +12,7 @@ from gtp.processes import GtpProcess
 from nn.tiny_networks import v7_network
 
 from gtp_engine.config import Config
-from gtp_engine.protocols.gtp.protocol import decode_line, parse_line
+from gtp_engine.protocols.gtp.protocol import decode_line, encode_reply, parse_line
 from gtp_engine.protocols.gtp.server import GtpServer
 
 CONFIG = Config().with_values({"search.visits": "4", "search.threads": "1", "search.seed": "1"})
@@ -37,8 +37,8 @@ def test_generated_lines(seed: int, folder: Path) -> None:
     server = GtpServer(CONFIG, lambda: engine, log=print)
 
     def ask(sent: bytes, count: int) -> list[bytes]:
-        replies = [server.handle_bytes(raw) for raw in sent.removesuffix(b"\n").split(b"\n")]
-        return [reply for reply in replies if reply]
+        lines = map(decode_line, sent.removesuffix(b"\n").split(b"\n"))
+        return [encode_reply(reply) for reply in map(server.handle_line, lines) if reply]
 
     checker = run(ask, seed=seed, lines=900, folder=folder)
     for name in ["play", "genmove", "undo", "loadsgf", "set_free_handicap", "kata-set-rules", "gogui-play_sequence"]:

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from gtp_engine import Game, Move, TengenError
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.protocols.gtp.protocol import (
-    Args,
     Command,
     GtpError,
-    Response,
     clean_reply,
     decode_line,
     encode_reply,
@@ -23,6 +21,7 @@ from gtp_engine.protocols.gtp.protocol import (
     read_moves,
     read_point,
     read_setup,
+    response,
 )
 
 
@@ -68,28 +67,28 @@ def test_lines_without_a_command_get_no_reply(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "expected"),
+    ("block", "expected"),
     [
-        (Response(), "= \n\n"),
-        (Response(id=3), "=3 \n\n"),
-        (Response("D4"), "= D4\n\n"),
-        (Response("D4", id=0), "=0 D4\n\n"),
-        (Response("unknown command", ok=False), "? unknown command\n\n"),
-        (Response("unknown command", ok=False, id=12), "?12 unknown command\n\n"),
-        (Response("a\nb"), "= a\nb\n\n"),
-        (Response("a\n\n\nb\n"), "= a\nb\n\n"),
-        (Response("\n  A B\n1 . .  \n"), "=   A B\n1 . .\n\n"),
-        (Response("a\r\n \t\r\nb"), "= a\nb\n\n"),
-        (Response("bell\x07, tab\t, delete\x7f, next line\x85"), "= bell, tab , delete, next line\n\n"),
+        (response(), "= \n\n"),
+        (response(id=3), "=3 \n\n"),
+        (response("D4"), "= D4\n\n"),
+        (response("D4", id=0), "=0 D4\n\n"),
+        (response("unknown command", ok=False), "? unknown command\n\n"),
+        (response("unknown command", ok=False, id=12), "?12 unknown command\n\n"),
+        (response("a\nb"), "= a\nb\n\n"),
+        (response("a\n\n\nb\n"), "= a\nb\n\n"),
+        (response("\n  A B\n1 . .  \n"), "=   A B\n1 . .\n\n"),
+        (response("a\r\n \t\r\nb"), "= a\nb\n\n"),
+        (response("bell\x07, tab\t, delete\x7f, next line\x85"), "= bell, tab , delete, next line\n\n"),
     ],
 )
-def test_response_is_one_block(response: Response, expected: str) -> None:
-    assert response.format() == expected
+def test_response_is_one_block(block: str, expected: str) -> None:
+    assert block == expected
 
 
 @given(st.text(), st.booleans(), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_any_text_gives_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
-    reply = Response(text, ok, identifier).format()
+    reply = response(text, ok=ok, id=identifier)
     first, *others = reply.removesuffix("\n\n").split("\n")
     assert reply.endswith("\n\n")
     assert first.startswith(("=" if ok else "?") + ("" if identifier is None else str(identifier)) + " ")
@@ -211,8 +210,3 @@ def test_broken_lists_of_stones(words: str, message: str) -> None:
 def test_a_pass_is_not_a_point() -> None:
     with pytest.raises(GtpError, match=r"^invalid coordinate 'pass'"):
         read_point(GAME, "PASS")
-
-
-def test_args_are_a_sequence() -> None:
-    args = Args(("b", "d4"), "b  d4")
-    assert (len(args), args[1], list(args), args.text) == (2, "d4", ["b", "d4"], "b  d4")

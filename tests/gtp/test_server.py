@@ -18,7 +18,7 @@ from gtp_engine.base.streams import MAX_LINE_BYTES
 from gtp_engine.go.constants import PASS
 from gtp_engine.protocols.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
 from gtp_engine.protocols.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
-from gtp_engine.protocols.gtp.protocol import Args, GtpError
+from gtp_engine.protocols.gtp.protocol import Command, GtpError
 from gtp_engine.protocols.gtp.server import SECTIONS, CommandSpec, GtpServer, all_commands
 from gtp_engine.search.report import SearchReport
 
@@ -48,10 +48,10 @@ def test_lizzie_does_not_warn_about_the_version() -> None:
 
 def test_too_long_a_line_is_refused_under_its_id() -> None:
     server = make_server(no_engine)
-    refused = f"line too long: the limit is {MAX_LINE_BYTES} bytes\n\n".encode()
-    assert server.handle_bytes(b"42 play b " + b"x" * MAX_LINE_BYTES) == b"?42 " + refused
-    assert server.handle_bytes("é".encode() * (MAX_LINE_BYTES // 2 + 1)) == b"? " + refused
-    assert server.handle_bytes(b"1 name" + b" " * (MAX_LINE_BYTES - 6)) == b"=1 Tengen\n\n"
+    refused = f"line too long: the limit is {MAX_LINE_BYTES} bytes\n\n"
+    assert server.handle_line("42 play b " + "x" * MAX_LINE_BYTES) == f"?42 {refused}"
+    assert server.handle_line("é" * (MAX_LINE_BYTES // 2 + 1)) == f"? {refused}"
+    assert server.handle_line("1 name" + " " * (MAX_LINE_BYTES - 6)) == "=1 Tengen\n\n"
 
 
 def test_restrictions_of_an_analysis_are_bounded() -> None:
@@ -62,10 +62,10 @@ def test_restrictions_of_an_analysis_are_bounded() -> None:
         parse_analysis(words * (MOST_RESTRICTIONS + 1), Game(5), is_kata=True)
 
 
-@pytest.mark.parametrize("line", [b"# ", b"  \t # 7 name ", b" ", b"12 "])
-def test_a_comment_or_blanks_get_no_reply_however_long(line: bytes) -> None:
-    assert make_server(no_engine).handle_bytes(line + b" " * MAX_LINE_BYTES) == b""
-    assert make_server(no_engine).handle_bytes(line + b"#" + b"x" * MAX_LINE_BYTES) == b""
+@pytest.mark.parametrize("line", ["# ", "  \t # 7 name ", " ", "12 "])
+def test_a_comment_or_blanks_get_no_reply_however_long(line: str) -> None:
+    assert make_server(no_engine).handle_line(line + " " * MAX_LINE_BYTES) == ""
+    assert make_server(no_engine).handle_line(line + "#" + "x" * MAX_LINE_BYTES) == ""
 
 
 def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -> None:
@@ -160,7 +160,7 @@ def test_usage_defines_the_number_of_arguments(usage: str, accepted: set[int]) -
 
     def accepts(count: int) -> bool:
         try:
-            spec.check_count(Args(("x",) * count))
+            spec.check_count(Command("test", ("x",) * count))
         except GtpError:
             return False
         return True

@@ -47,23 +47,6 @@ _CHECK: Final = 0.05
 """Seconds between two checks whether a queue that was full has room, or the last position or line is done."""
 
 
-class OutboxReplies:
-    """Sends pieces of replies through an outbox; a thread that replies waits while the client does not read."""
-
-    def __init__(self, outbox: Outbox) -> None:
-        self._outbox: Final = outbox
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the client has gone."""
-        return self._outbox.is_closed
-
-    def __call__(self, text: str) -> None:
-        """Send a piece, or drop it if the client has gone."""
-        with contextlib.suppress(BrokenPipeError):
-            self._outbox.put_and_wait(encode_reply(text).decode())
-
-
 class GtpClientSession:
     """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
 
@@ -121,9 +104,14 @@ class GtpClientSession:
 
     def _answer(self) -> None:
         """Answer lines in the thread of the session."""
-        answer_lines(self._server, self._lines, OutboxReplies(self._client.outbox))
+        answer_lines(self._server, self._lines, self._send, lambda: self._client.outbox.is_closed)
         with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._over.set)
+
+    def _send(self, text: str) -> None:
+        """Send a piece of a reply, or drop it if the client has gone; waits while the client does not read."""
+        with contextlib.suppress(BrokenPipeError):
+            self._client.outbox.put_and_wait(encode_reply(text).decode())
 
     def _end(self) -> None:
         """Wait for the thread, and close the engine."""

@@ -6,7 +6,7 @@ A line on its way from stdin to stdout:
     commands/         the handlers, one module per subject; importing the package fills the table
     server            the table of commands, and what runs them: one line in, one reply out; no I/O
     reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal
-    protocol          bytes and lines <-> Command and Response, replies at once or line by line; words of a command ->
+    protocol          bytes and lines <-> commands and responses, replies at once or line by line; words of a command ->
                       values, with the draft's error messages; knows no command
 
 The handshake (`name`, `list_commands`, ...) is answered while the engine is still loading: nothing here imports it, nor

@@ -1,4 +1,4 @@
-"""The text of GTP 2: a line of bytes becomes a Command, its words values; a Response or a Reply in pieces becomes text.
+"""The text of GTP 2: a line of bytes becomes a Command, its words values; a reply, whole or in pieces, becomes text.
 
 No command is interpreted here.
 
@@ -60,31 +60,30 @@ class GtpError(TengenError):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command line: `words` are the arguments split at spaces, `text` the arguments as they were written."""
+    """One command line, a sequence of its arguments: the `words`, split at spaces; `text` is as they were written."""
 
     name: str
     words: tuple[str, ...] = ()
     text: str = ""
     id: int | None = None
 
+    def __len__(self) -> int:
+        return len(self.words)
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """The response to one command; `text` may have several lines, of which blank ones are left out."""
+    def __getitem__(self, index: int) -> str:
+        return self.words[index]
 
-    text: str = ""
-    ok: bool = True
-    id: int | None = None
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
 
-    def format(self) -> str:
-        """Return the block to send, with the empty line that ends it.
 
-        The text follows a space on the first line (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and
-        Leela Zero.
-        """
-        status = "=" if self.ok else "?"
-        identifier = "" if self.id is None else str(self.id)
-        return f"{status}{identifier} {clean_reply(self.text)}\n\n"
+def response(text: str = "", *, ok: bool = True, id: int | None = None) -> str:
+    """Return the block to send for one command, with the empty line that ends it; other blank lines are left out.
+
+    The text follows a space on the first line (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and Leela
+    Zero.
+    """
+    return f"{'=' if ok else '?'}{'' if id is None else id} {clean_reply(text)}\n\n"
 
 
 def decode_line(raw: bytes) -> str:
@@ -138,19 +137,11 @@ class Reply:
         self._send: Final = send
         self._id: Final = id
         self._lock: Final = threading.Lock()
-        self._is_open = False
-        self._is_ended = False
-        self._has_line: Final = threading.Event()
-
-    @property
-    def is_open(self) -> bool:
+        self.is_open = False
         """Whether the stream has begun; from then on the command cannot fail any more."""
-        return self._is_open
-
-    @property
-    def is_ended(self) -> bool:
+        self.is_ended = False
         """Whether everything has been sent."""
-        return self._is_ended
+        self._has_line: Final = threading.Event()
 
     def open(self) -> None:
         """Begin a stream of lines."""
@@ -160,7 +151,7 @@ class Reply:
     def line(self, text: str) -> None:
         """Send a line of the stream, which begins with the first; an empty line is left out."""
         with self._lock:
-            if not self._is_ended:
+            if not self.is_ended:
                 self._open()
                 if cleaned := clean_reply(text):
                     self._send(f"{cleaned}\n")
@@ -172,14 +163,14 @@ class Reply:
         The protocol has no errors within a stream: after lines were sent, an error only ends it.
         """
         with self._lock:
-            if self._is_ended:
+            if self.is_ended:
                 return
-            self._is_ended = True
-            if self._is_open:
+            self.is_ended = True
+            if self.is_open:
                 cleaned = clean_reply(text) if ok else ""
                 self._send(f"{cleaned}\n\n" if cleaned else "\n")
             else:
-                self._send(Response(text, ok, self._id).format())
+                self._send(response(text, ok=ok, id=self._id))
             self._has_line.set()
 
     def interrupt(self) -> None:
@@ -191,26 +182,9 @@ class Reply:
         self._has_line.wait(timeout)
 
     def _open(self) -> None:
-        if not self._is_open and not self._is_ended:
-            self._is_open = True
+        if not self.is_open and not self.is_ended:
+            self.is_open = True
             self._send(f"={'' if self._id is None else self._id}\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Args:
-    """The arguments of one command: a sequence of words, and `text`, the arguments as they were written."""
-
-    words: tuple[str, ...] = ()
-    text: str = ""
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def __getitem__(self, index: int) -> str:
-        return self.words[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.words)
 
 
 def color_or_none(word: str) -> int | None:

@@ -184,10 +184,10 @@ def _evaluation_lines(evaluation: Evaluation, row: int, game: Game, legal: set[i
     return [
         *_result_lines(evaluation, row, is_human=is_human),
         "policy",
-        *_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
+        *board_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
         f"policyPass {policy[PASS]:8.6f}",
         "whiteOwnership",
-        *_rows(game, lambda point: f"{ownership[point]:9.7f}"),
+        *board_rows(game, lambda point: f"{ownership[point]:9.7f}"),
     ]
 
 
@@ -208,7 +208,7 @@ def _result_lines(evaluation: Evaluation, row: int, *, is_human: bool) -> list[s
     ]
 
 
-def _rows(game: Game, show: Callable[[int], str]) -> list[str]:
+def board_rows(game: Game, show: Callable[[int], str]) -> list[str]:
     """Return a line for each row of the board, from the top, with `show` applied to its points."""
     points = board_points(game.width, game.height)
     return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]

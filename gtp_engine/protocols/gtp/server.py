@@ -3,8 +3,8 @@
 A handler is a function `(server, args) -> text of the reply`, entered into the table by a decorator; None is an empty
 text, unless the handler has set `server.reply.interrupted`: then a background job finishes the reply.
 
-    @command("play", "COLOR VERTEX", "Play a stone or a pass.", syntax="invalid color or coordinate")
-    def play(server: GtpServer, args: Args) -> None: ...
+    @command("play", "COLOR VERTEX", "Play a stone or a pass.", exact=True)
+    def play(server: GtpServer, args: Command) -> None: ...
 
 The usage is for readers and for `CommandSpec.check_count`: plain words are required, words in brackets are optional,
 `...` stands for any number.  `list_commands`, `known_command`, the tables in the documentation and the checks on the
@@ -24,22 +24,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from gtp_engine.base.errors import TengenError, shown
 from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
 from gtp_engine.config import Config
-from gtp_engine.protocols.gtp.protocol import (
-    Args,
-    Command,
-    GtpError,
-    Reply,
-    SendPiece,
-    decode_line,
-    encode_reply,
-    parse_line,
-)
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, parse_line
 from gtp_engine.search.limits import CancelToken
 
 if TYPE_CHECKING:  # importing the engine takes as long as the rest of the handshake
     from gtp_engine.engine import Choice, Engine
 
-Handler: TypeAlias = Callable[["GtpServer", Args], str | None]
+Handler: TypeAlias = Callable[["GtpServer", Command], str | None]
 H = TypeVar("H", bound=Handler)
 
 Advise: TypeAlias = Callable[[Command, bool], str]
@@ -97,7 +88,7 @@ class CommandSpec:
         """Name and arguments, as a user writes them."""
         return f"{self.name} {self.usage}".rstrip()
 
-    def check_count(self, args: Args) -> None:
+    def check_count(self, args: Command) -> None:
         """Raise GtpError when there are too few arguments, or too many for a command that takes exactly its own.
 
         Most commands ignore surplus arguments, as GNU Go does, because some front ends send them (qGo's `undo 0`).
@@ -111,6 +102,15 @@ class CommandSpec:
             raise GtpError(f"syntax error: too many arguments, expected {self.call}")
 
 
+SYNTAX_ERROR: Final = "syntax error"
+
+_MISSING: Final = {
+    "COLOR": "invalid color",
+    "VERTEX": "invalid coordinate",
+    "COLOR VERTEX": "invalid color or coordinate",
+}
+"""The `syntax` of commands by their usage, in GNU Go's words; that of others is `SYNTAX_ERROR`."""
+
 _OPTIONAL: Final = re.compile(r"\[[^]]*\](\.\.\.)?")
 
 COMMANDS: Final[dict[str, CommandSpec]] = {}
@@ -123,7 +123,7 @@ def command(
     summary: str,
     *,
     needs_engine: bool = True,
-    syntax: str = "syntax error",
+    syntax: str | None = None,
     exact: bool = False,
     option: str | None = None,
 ) -> Callable[[H], H]:
@@ -132,8 +132,8 @@ def command(
     def register(handler: H) -> H:
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
-        section = handler.__module__.rpartition(".")[2]
-        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, syntax, exact, option)
+        section, words = handler.__module__.rpartition(".")[2], syntax or _MISSING.get(usage, SYNTAX_ERROR)
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, words, exact, option)
         return handler
 
     return register
@@ -191,7 +191,8 @@ class GtpServer:
         self.last_choice: Choice | None = None
         self.advise: Final = advise
         self.watching = "" if advise is None else TERMINAL
-        self.reply = _ended_reply()
+        self.reply = Reply(lambda text: None)
+        self.reply.end()
         self.cancel = CancelToken()
         self.after_reply: Callable[[], None] | None = None
         self._engine_provider = engine_provider
@@ -220,31 +221,22 @@ class GtpServer:
         self.cancel.cancel()
 
     def answer(self, raw: bytes, send: SendPiece, cancel: CancelToken | None = None) -> None:
-        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come.
+        """Answer one line as received, without its newline; pieces of the reply go to `send` as they come, if any.
 
         `cancel` ends the command's searches early, from any thread, even before the command has begun.
         """
-        line = decode_line(raw)
-        if len(raw) > self._longest:
-            self.interrupt()
-            self._refuse_too_long(line, send)
-        else:
-            self.answer_line(line, send, cancel)
-
-    def answer_line(self, line: str, send: SendPiece, cancel: CancelToken | None = None) -> None:
-        """Answer one line; nothing is sent where GTP gives no reply (an empty line, a comment)."""
         self.interrupt()
+        line = decode_line(raw)
         command = parse_line(line)
-        if command is not None:
-            self.cancel = cancel or CancelToken()
-            self._execute(command, Reply(send, command.id))
-
-    def handle_bytes(self, raw: bytes) -> bytes:
-        """Return the complete reply to one line as received, without its newline; b"" where GTP gives none."""
-        pieces: list[str] = []
-        self.answer(raw, pieces.append)
-        self._end_soon()
-        return encode_reply("".join(pieces))
+        if command is None:  # only blanks or a comment
+            return
+        if len(raw) > self._longest:
+            start = parse_line(line[:ID_SEARCH_LENGTH])
+            reply = Reply(send, None if start is None else start.id)
+            reply.end(f"line too long: the limit is {self._longest} bytes", ok=False)
+            return
+        self.cancel = cancel or CancelToken()
+        self._execute(command, Reply(send, command.id))
 
     def handle_line(self, line: str) -> str:
         """Return the complete reply to one line, or "" where GTP gives none (an empty line, a comment).
@@ -252,8 +244,10 @@ class GtpServer:
         A reply that would continue until the next line is ended after its first report.
         """
         pieces: list[str] = []
-        self.answer_line(line, pieces.append)
-        self._end_soon()
+        self.answer(line.encode("utf-8", "surrogateescape"), pieces.append)
+        if not self.reply.is_ended:
+            self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
+            self.interrupt()
         return "".join(pieces)
 
     def find(self, name: str) -> CommandSpec | None:
@@ -286,26 +280,5 @@ class GtpServer:
         spec = self.find(command.name)
         if spec is None:
             raise GtpError("unknown command")
-        args = Args(command.words, command.text)
-        spec.check_count(args)
-        return spec.handler(self, args)
-
-    def _end_soon(self) -> None:
-        """End a streaming reply after its first line."""
-        if not self.reply.is_ended:
-            self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
-            self.interrupt()
-
-    def _refuse_too_long(self, line: str, send: SendPiece) -> None:
-        if parse_line(line) is None:  # only blanks or a comment
-            return
-        command = parse_line(line[:ID_SEARCH_LENGTH])
-        reply = Reply(send, None if command is None else command.id)
-        reply.end(f"line too long: the limit is {self._longest} bytes", ok=False)
-
-
-def _ended_reply() -> Reply:
-    """Return a reply that has ended, for the time before the first command."""
-    reply = Reply(lambda text: None)
-    reply.end()
-    return reply
+        spec.check_count(command)
+        return spec.handler(self, command)

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from types import EllipsisType
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from gtp_engine.base.files import expanded
 from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
-from gtp_engine.protocols.gtp.protocol import decode_line, encode_reply, is_interrupt
+from gtp_engine.protocols.gtp.protocol import SendPiece, decode_line, encode_reply, is_interrupt
 from gtp_engine.protocols.gtp.server import Advise, GtpServer
 from gtp_engine.protocols.line_session import LOADER_JOIN, LineQueue, Loader, Writer, reading, run_process
 
@@ -79,36 +79,6 @@ class Transcript:
         self._log(f"the log {self._path} is not written: {error.strerror or error}")
 
 
-class ReplyWriter(Protocol):
-    """Takes pieces of replies, from any thread."""
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether nothing more can be written."""
-
-    def __call__(self, text: str) -> None:
-        """Write a piece, or drop it if the controller has gone."""
-
-
-class StreamReplies:
-    """Writes pieces of replies to a stream and to the transcript."""
-
-    def __init__(self, stdout: BinaryIO, transcript: Transcript) -> None:
-        self._transcript: Final = transcript
-        self.output: Final = Writer(stdout)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether nothing more can be written."""
-        return self.output.is_closed
-
-    def __call__(self, text: str) -> None:
-        """Write a piece, or drop it if the controller has gone."""
-        data = encode_reply(text)
-        self._transcript.sent(decode_line(data))
-        self.output.write(data)
-
-
 def receive(lines: LineQueue, raw: bytes) -> None:
     """Append a line to a queue; waits while that is full.
 
@@ -133,22 +103,33 @@ def run_session(
     If `loader` cannot build the engine, the lines read until then are still answered.  `stdout` should be unbuffered;
     it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
-    lines = LineQueue()
+    lines, output = LineQueue(), Writer(stdout)
     record = transcript or Transcript(None, server.log)
-    replies = StreamReplies(stdout, record)
+
+    def send(text: str) -> None:
+        data = encode_reply(text)
+        record.sent(decode_line(data))
+        output.write(data)
+
     if loader is not None:
         loader.when_refused(lines.end)
     with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
-        answer_lines(server, lines, replies, record)
-    return replies.output.trouble
+        answer_lines(server, lines, send, lambda: output.is_closed, record)
+    return output.trouble
 
 
-def answer_lines(server: GtpServer, lines: LineQueue, write: ReplyWriter, transcript: Transcript | None = None) -> None:
-    """Answer lines from the queue until `quit`, the end of the queue, or a closed stdout."""
-    while not server.finished and not write.is_closed and (line := lines.next()) is not None:
+def answer_lines(
+    server: GtpServer,
+    lines: LineQueue,
+    send: SendPiece,
+    is_closed: Callable[[], bool],
+    transcript: Transcript | None = None,
+) -> None:
+    """Answer lines from the queue until `quit`, the end of the queue, or nothing more can be sent."""
+    while not server.finished and not is_closed() and (line := lines.next()) is not None:
         if transcript:
             transcript.received(decode_line(line.raw))
-        server.answer(line.raw, write, line.cancel)
+        server.answer(line.raw, send, line.cancel)
         lines.answered()
     server.interrupt()
 

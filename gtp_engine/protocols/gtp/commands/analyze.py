@@ -12,8 +12,8 @@ Keys and grammar are KataGo's (`docs/GTP_Extensions.md`): interval, minmoves, ma
 rest for the kata- commands.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import problem, shown
@@ -22,7 +22,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
-from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, read_vertex
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, read_vertex
 from gtp_engine.protocols.gtp.reports import ReportWriter, cgos_analysis
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
@@ -54,13 +54,12 @@ FLAGS: Final = (
 _BOOLEANS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 _ANALYZE: Final = "[COLOR] [CENTISECONDS] [KEY VALUE]..."
-_COLOR: Final = "invalid color"
 
 
 # --- arguments ---
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnalysisOptions:
     """The arguments of an analyze command; without an `interval` (seconds) the search sends no reports."""
 
@@ -68,45 +67,41 @@ class AnalysisOptions:
     interval: float | None = None
     min_moves: int = 0
     max_moves: int | None = None
-    flags: frozenset[str] = frozenset()
+    flags: set[str] = field(default_factory=set)
     """Those of `FLAGS` that are true."""
-    restrictions: tuple[Restriction, ...] = ()
-    allowed: frozenset[int] = frozenset()
+    restrictions: list[Restriction] = field(default_factory=list)
+    allowed: set[int] = field(default_factory=set)
     """The colors whose restrictions are those of `allow`."""
 
 
 def parse_analysis(words: tuple[str, ...], game: Game, *, is_kata: bool) -> AnalysisOptions:
     """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
-    options = AnalysisOptions()
-    position = 0
-    if position < len(words) and (color := color_or_none(words[position])) is not None:
-        options, position = replace(options, color=color), position + 1
-    if position < len(words) and read_number(words[position]) >= 0:
-        options, position = replace(options, interval=_interval(words[position])), position + 1
-    rest = iter(words[position:])
-    for key in rest:
-        options = _with_key(options, key, rest, game, is_kata=is_kata)
+    options, rest = AnalysisOptions(), deque(words)
+    if rest and (color := color_or_none(rest[0])) is not None:
+        options.color = color
+        rest.popleft()
+    if rest and read_number(rest[0]) >= 0:
+        options.interval = _interval(rest.popleft())
+    while rest:
+        key = rest.popleft()
+        if key == "interval":
+            options.interval = _interval(_next(rest, key))
+        elif key == "minmoves":
+            options.min_moves = _count(_next(rest, key), key)
+        elif key == "maxmoves":
+            options.max_moves = _count(_next(rest, key), key)
+        elif key in FLAGS and is_kata:
+            (options.flags.add if _flag(_next(rest, key), key) else options.flags.discard)(key)
+        elif key in ("avoid", "allow"):
+            _restrict(options, key, rest, game)
+        else:
+            known = ["interval", "minmoves", "maxmoves", "avoid", "allow", *(FLAGS if is_kata else ())]
+            raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
     return options
 
 
-def _with_key(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game, *, is_kata: bool) -> AnalysisOptions:
-    """Return the options with one key set, its values taken from `rest`."""
-    if key == "interval":
-        return replace(options, interval=_interval(_next(rest, key)))
-    if key == "minmoves":
-        return replace(options, min_moves=_count(_next(rest, key), key))
-    if key == "maxmoves":
-        return replace(options, max_moves=_count(_next(rest, key), key))
-    if key in FLAGS and is_kata:
-        return replace(options, flags=options.flags | {key} if _flag(_next(rest, key), key) else options.flags - {key})
-    if key in ("avoid", "allow"):
-        return _with_restriction(options, key, rest, game)
-    known = ["interval", "minmoves", "maxmoves", "avoid", "allow", *(FLAGS if is_kata else ())]
-    raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
-
-
-def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], game: Game) -> AnalysisOptions:
-    """Return the options without the moves of `avoid COLOR VERTEX,... DEPTH`, or without all others for `allow`."""
+def _restrict(options: AnalysisOptions, key: str, rest: deque[str], game: Game) -> None:
+    """Leave out the moves of `avoid COLOR VERTEX,... DEPTH`, or all others for `allow`."""
     color = parse_color(_next(rest, key))
     vertices = [word for word in _next(rest, key).split(",") if word]
     named = frozenset[int](read_vertex(game, word) for word in vertices)
@@ -115,15 +110,13 @@ def _with_restriction(options: AnalysisOptions, key: str, rest: Iterator[str], g
         raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
     if len(options.restrictions) >= MOST_RESTRICTIONS:
         raise GtpError(problem("syntax error: too many restrictions", expected=f"{MOST_RESTRICTIONS} at most"))
-    allowed = options.allowed
-    if color in allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
+    if color in options.allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
         expected = "one allow or any number of avoid for a color, not both"
         raise GtpError(problem(f"syntax error in {key}: {format_color(color)} again", expected=expected))
     if key == "allow":
-        allowed |= {color}
+        options.allowed.add(color)
         named = frozenset((*board_points(game.width, game.height), PASS)) - named
-    restrictions = (*options.restrictions, Restriction(color, named, depth))
-    return replace(options, restrictions=restrictions, allowed=allowed)
+    options.restrictions.append(Restriction(color, named, depth))
 
 
 def _interval(word: str) -> float:
@@ -147,18 +140,17 @@ def _flag(word: str, key: str) -> bool:
     return _BOOLEANS[word.lower()]
 
 
-def _next(rest: Iterator[str], key: str) -> str:
-    word = next(rest, None)
-    if word is None:
+def _next(rest: deque[str], key: str) -> str:
+    if not rest:
         raise GtpError(problem(f"syntax error: {key} at the end", expected="a value after it"))
-    return word
+    return rest.popleft()
 
 
 # --- commands ---
 
 
 @command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
-def lz_analyze(server: GtpServer, args: Args) -> None:
+def lz_analyze(server: GtpServer, args: Command) -> None:
     """Begin an analysis."""
     _start_analysis(server, args, is_kata=False)
 
@@ -168,33 +160,33 @@ def lz_analyze(server: GtpServer, args: Args) -> None:
     _ANALYZE,
     "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
 )
-def kata_analyze(server: GtpServer, args: Args) -> None:
+def kata_analyze(server: GtpServer, args: Command) -> None:
     """Begin an analysis."""
     _start_analysis(server, args, is_kata=True)
 
 
 @command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
-def lz_genmove_analyze(server: GtpServer, args: Args) -> str:
+def lz_genmove_analyze(server: GtpServer, args: Command) -> str:
     """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=False, play=True)
 
 
 @command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
-def kata_genmove_analyze(server: GtpServer, args: Args) -> str:
+def kata_genmove_analyze(server: GtpServer, args: Command) -> str:
     """Play the engine's move; the next line does not interrupt the search."""
     return _search_and_report(server, args, is_kata=True, play=True)
 
 
-@command("kata-search", "COLOR", "Choose a move without playing it.", syntax=_COLOR)
-def kata_search(server: GtpServer, args: Args) -> str:
+@command("kata-search", "COLOR", "Choose a move without playing it.")
+def kata_search(server: GtpServer, args: Command) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
     return record_choice(server, choice)
 
 
-@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.", syntax=_COLOR)
-def kata_search_debug(server: GtpServer, args: Args) -> str:
+@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.")
+def kata_search_debug(server: GtpServer, args: Command) -> str:
     """Return the engine's move."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
@@ -203,97 +195,84 @@ def kata_search_debug(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
-def kata_search_analyze(server: GtpServer, args: Args) -> str:
+def kata_search_analyze(server: GtpServer, args: Command) -> str:
     """Return `play` and the engine's move, which is not played."""
     return _search_and_report(server, args, is_kata=True, play=False)
 
 
-@command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.", syntax=_COLOR)
-def kata_search_cancellable(server: GtpServer, args: Args) -> None:
+@command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.")
+def kata_search_cancellable(server: GtpServer, args: Command) -> None:
     """Choose a move in the background; the reply is the move or `cancelled`."""
-    color = parse_color(args[0])
-    engine, reply = server.engine, server.reply
+    color, reply = parse_color(args[0]), server.reply
     reply.interrupted = "cancelled"
-    request = _request(server, AnalysisOptions())
-    engine.start_analysis(color, request, lambda choice: reply.end(record_choice(server, choice)))
+    limits = Limits(cancel=server.cancel)
+    server.engine.start_analysis(color, limits, lambda choice: reply.end(record_choice(server, choice)))
 
 
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
-def kata_search_analyze_cancellable(server: GtpServer, args: Args) -> None:
+def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
     """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
-    engine, reply = server.engine, server.reply
-    options = parse_analysis(args.words, engine.game, is_kata=True)
-    writer = _writer(server, options, is_kata=True)
+    color, request, writer = _asked(server, args, is_kata=True)
+    reply = server.reply
 
     def done(choice: "Choice") -> None:
         reply.line(writer.line(choice.report))
         reply.end(f"play {record_choice(server, choice)}")
 
-    color = engine.game.to_play if options.color is None else options.color
-    request = _request(server, options, writer)
     reply.interrupted = "play cancelled"
     reply.open()
-    engine.start_analysis(color, request, done)
+    server.engine.start_analysis(color, request, done)
 
 
 @command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
-def stop(server: GtpServer, args: Args) -> None:
+def stop(server: GtpServer, args: Command) -> None:
     """Return nothing: the arrival of this line has already ended the analysis."""
 
 
-def _start_analysis(server: GtpServer, args: Args, *, is_kata: bool) -> None:
+def _start_analysis(server: GtpServer, args: Command, *, is_kata: bool) -> None:
     """Start an analysis in the background; its reports become lines of the running command's reply."""
-    engine, reply = server.engine, server.reply
-    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
-    writer = _writer(server, options, is_kata=is_kata)
-    request = _request(server, options, writer)
-    reply.interrupted = ""
-    reply.open()
-    engine.start_analysis(options.color, request)
+    color, request, _ = _asked(server, args, is_kata=is_kata)
+    server.reply.interrupted = ""
+    server.reply.open()
+    server.engine.start_analysis(color, request)
 
 
-def _search_and_report(server: GtpServer, args: Args, *, is_kata: bool, play: bool) -> str:
+def _search_and_report(server: GtpServer, args: Command, *, is_kata: bool, play: bool) -> str:
     """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
-    engine, reply = server.engine, server.reply
-    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
-    writer = _writer(server, options, is_kata=is_kata)
-    request = _request(server, options, writer)
-    color = engine.game.to_play if options.color is None else options.color
-    reply.open()
-    choice = engine.genmove(color, play=play, ponder=False, request=request)
+    color, request, writer = _asked(server, args, is_kata=is_kata)
+    server.reply.open()
+    choice = server.engine.genmove(color, play=play, ponder=False, request=request)
     if play:
         ponder_when_sent(server, choice)
-    reply.line(writer.line(choice.report))
+    server.reply.line(writer.line(choice.report))
     return f"play {record_choice(server, choice)}"
 
 
-def _writer(server: GtpServer, options: AnalysisOptions, *, is_kata: bool) -> ReportWriter:
-    config, moves = server.engine.config, (options.min_moves, options.max_moves)
-    perspective, pv_length = config.gtp.analysis_perspective, config.analysis.pv_length + 1
-    game = server.engine.game.copy()
-    return ReportWriter(game, perspective, moves, options.flags, is_kata=is_kata, pv_length=pv_length)
-
-
-def _request(server: GtpServer, options: AnalysisOptions, writer: ReportWriter | None = None) -> SearchRequest:
-    """Return the request of a search whose reports, if `writer` writes any, become lines of the reply."""
-    reporting, reply = None, server.reply
-    if writer is not None and options.interval is not None:
+def _asked(server: GtpServer, args: Command, *, is_kata: bool) -> tuple[int | None, SearchRequest, ReportWriter]:
+    """Return whose move is asked for, the search, whose reports become lines of the reply, and what writes these."""
+    engine, reply = server.engine, server.reply
+    options = parse_analysis(args.words, engine.game, is_kata=is_kata)
+    perspective, pv_length = engine.config.gtp.analysis_perspective, engine.config.analysis.pv_length + 1
+    moves = (options.min_moves, options.max_moves)
+    writer = ReportWriter(engine.game.copy(), perspective, moves, options.flags, is_kata=is_kata, pv_length=pv_length)
+    reporting = None
+    if options.interval is not None:
         reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
-    return SearchRequest(
+    request = SearchRequest(
         Limits(cancel=server.cancel),
         reporting=reporting,
-        restrictions=options.restrictions,
+        restrictions=tuple(options.restrictions),
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )
+    return options.color, request, writer
 
 
 @command(
     "cgos-genmove_analyze",
     "COLOR",
     "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
-    syntax="invalid color",
 )
-def cgos_genmove_analyze(server: GtpServer, args: Args) -> str:
+def cgos_genmove_analyze(server: GtpServer, args: Command) -> str:
     """Play the engine's move; its evaluation is sent as a line before it."""
     color, engine = parse_color(args[0]), server.engine
     position = engine.game.copy()

@@ -12,11 +12,12 @@ import numpy as np
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.clock import TimeKind
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import board_points, format_color, parse_color, xy_to_point
+from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.tactics import eye_map
-from gtp_engine.protocols.gtp.protocol import Args, GtpError, read_point, read_stone, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, read_point, read_stone, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.reports import board_rows
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 _UNLIMITED: Final = 1e30
@@ -27,13 +28,13 @@ NO_COLOR: Final = '""'
 
 
 @command("showboard", "", "The position as text.")
-def showboard(server: GtpServer, args: Args) -> str:
+def showboard(server: GtpServer, args: Command) -> str:
     """Return two lines about the game and the board below them."""
     return server.engine.game.diagram()
 
 
 @command("kata-debug-print-tc", "", "Both clocks, and the least, the planned and the longest time for a move.")
-def print_time_control(server: GtpServer, args: Args) -> str:
+def print_time_control(server: GtpServer, args: Command) -> str:
     """Return a line for each colour, in KataGo's form."""
     return "\n".join(_clock_line(server, color) for color in (BLACK, WHITE))
 
@@ -67,8 +68,8 @@ def _known(facts: Mapping[str, float]) -> list[str]:
     return [f"{name} {value:g}" for name, value in facts.items() if 0 < value < inf]
 
 
-@command("is_legal", "COLOR VERTEX", "Whether a move is legal: 1 or 0.", syntax="invalid color or coordinate")
-def is_legal(server: GtpServer, args: Args) -> str:
+@command("is_legal", "COLOR VERTEX", "Whether a move is legal: 1 or 0.")
+def is_legal(server: GtpServer, args: Command) -> str:
     """Return "1" when the rules of the game allow the move, superko included, else "0"."""
     color = parse_color(args[0])
     game = server.engine.game
@@ -76,53 +77,53 @@ def is_legal(server: GtpServer, args: Args) -> str:
     return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
 
 
-@command("all_legal", "COLOR", "All legal moves of a color, without the pass.", syntax="invalid color")
-def all_legal(server: GtpServer, args: Args) -> str:
+@command("all_legal", "COLOR", "All legal moves of a color, without the pass.")
+def all_legal(server: GtpServer, args: Command) -> str:
     """Return the legal points on one line, row by row from the top left, without the pass."""
     color = parse_color(args[0])
     game = server.engine.game
     return show_vertices(game, game.legal_points(color))
 
 
-@command("list_stones", "COLOR", "All stones of a color.", syntax="invalid color")
-def list_stones(server: GtpServer, args: Args) -> str:
+@command("list_stones", "COLOR", "All stones of a color.")
+def list_stones(server: GtpServer, args: Command) -> str:
     """Return the stones on one line, row by row from the top left."""
     color = parse_color(args[0])
     game = server.engine.game
     return show_vertices(game, (point for point in _points(game) if game.color_at(point) == color))
 
 
-@command("color", "VERTEX", "The color of a point: black, white or empty.", syntax="invalid coordinate")
-def color_of(server: GtpServer, args: Args) -> str:
+@command("color", "VERTEX", "The color of a point: black, white or empty.")
+def color_of(server: GtpServer, args: Command) -> str:
     """Return the color of a point."""
     game = server.engine.game
     color = game.color_at(read_point(game, args[0]))
     return "empty" if color == EMPTY else format_color(color)
 
 
-@command("countlib", "VERTEX", "Number of liberties of a chain.", syntax="invalid coordinate")
-def countlib(server: GtpServer, args: Args) -> str:
+@command("countlib", "VERTEX", "Number of liberties of a chain.")
+def countlib(server: GtpServer, args: Command) -> str:
     """Return the number of liberties of the chain on a point."""
     game = server.engine.game
     return str(len(game.liberties(read_stone(game, args[0]))))
 
 
-@command("findlib", "VERTEX", "Liberties of a chain.", syntax="invalid coordinate")
-def findlib(server: GtpServer, args: Args) -> str:
+@command("findlib", "VERTEX", "Liberties of a chain.")
+def findlib(server: GtpServer, args: Command) -> str:
     """Return the liberties of the chain on a point, row by row from the top left."""
     game = server.engine.game
     return show_vertices(game, sorted(game.liberties(read_stone(game, args[0]))))
 
 
-@command("captures", "COLOR", "Number of stones a color has captured.", syntax="invalid color")
-def captures(server: GtpServer, args: Args) -> str:
+@command("captures", "COLOR", "Number of stones a color has captured.")
+def captures(server: GtpServer, args: Command) -> str:
     """Return the number of stones captured by a color."""
     color = parse_color(args[0])
     return str(server.engine.game.captures[color])
 
 
 @command("last_move", "", "The last move: color and vertex.")
-def last_move(server: GtpServer, args: Args) -> str:
+def last_move(server: GtpServer, args: Command) -> str:
     """Return the last move; fails when none was played."""
     game = server.engine.game
     if not game.moves:
@@ -131,7 +132,7 @@ def last_move(server: GtpServer, args: Args) -> str:
 
 
 @command("move_history", "", "All moves, the last one first, one per line.")
-def move_history(server: GtpServer, args: Args) -> str:
+def move_history(server: GtpServer, args: Command) -> str:
     """Return the moves without handicap and set-up stones."""
     return "\n".join(reversed(_show_moves(server.engine.game)))
 
@@ -148,9 +149,8 @@ def _points(game: Game) -> tuple[int, ...]:
     "ladder_attack",
     "VERTEX",
     "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.",
-    syntax="invalid coordinate",
 )
-def ladder_attack(server: GtpServer, args: Args) -> str:
+def ladder_attack(server: GtpServer, args: Command) -> str:
     """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
     game = server.engine.game
     point = read_stone(game, args[0])
@@ -161,14 +161,14 @@ def ladder_attack(server: GtpServer, args: Args) -> str:
 
 
 @command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")
-def ladders(server: GtpServer, args: Args) -> str:
+def ladders(server: GtpServer, args: Command) -> str:
     """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
     game = server.engine.game
     return _color_board(game, stones_in_ladders(game.board), {1: "red"})
 
 
 @command("tengen-eyes", "", "Map: real eyes are green; eyes that are or may become false are yellow.")
-def eyes(server: GtpServer, args: Args) -> str:
+def eyes(server: GtpServer, args: Command) -> str:
     """Return the points surrounded by stones of one color."""
     game = server.engine.game
     values = np.zeros_like(game.board.color)
@@ -177,7 +177,7 @@ def eyes(server: GtpServer, args: Args) -> str:
 
 
 @command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
-def pass_alive(server: GtpServer, args: Args) -> str:
+def pass_alive(server: GtpServer, args: Command) -> str:
     """Return the stones and territory that are safe even if their owner always passes (Benson)."""
     game = server.engine.game
     owners = pass_alive_owners(game.board, suicide=game.rules.suicide)
@@ -186,8 +186,4 @@ def pass_alive(server: GtpServer, args: Args) -> str:
 
 def _color_board(game: Game, values: Any, names: Mapping[int, str]) -> str:
     """Return one row of color names for each row of the board, from the top; `values` is indexed by point."""
-    rows = [
-        [names.get(int(values[xy_to_point(x, y, width=game.width)]), NO_COLOR) for x in range(game.width)]
-        for y in range(game.height)
-    ]
-    return "\n".join(" ".join(row) for row in rows)
+    return "\n".join(board_rows(game, lambda point: names.get(int(values[point]), NO_COLOR)))

@@ -7,11 +7,11 @@ from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.base.machine import available_cores
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES
 from gtp_engine.go.clock import read_number
-from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.protocol import Args, GtpError, color_or_none, parse_integer, show_vertices
-from gtp_engine.protocols.gtp.reports import format_evaluation, raw_text, search_text
-from gtp_engine.protocols.gtp.server import GtpServer, command
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, show_vertices
+from gtp_engine.protocols.gtp.reports import board_rows, format_evaluation, raw_text, search_text
+from gtp_engine.protocols.gtp.server import SYNTAX_ERROR, GtpServer, command
 
 SEARCH_SECONDS: Final = 1.0
 """Duration of a search whose result a user at the board is waiting for."""
@@ -27,7 +27,7 @@ _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
 
 
 @command("tengen-policy", "", "Map: the network's probability of each move.")
-def policy(server: GtpServer, args: Args) -> str:
+def policy(server: GtpServer, args: Command) -> str:
     """Return a number from 0 to 1 for every point; no search."""
     engine = server.engine
     return _number_board(engine.game, engine.raw_evaluation().policy[0])
@@ -36,14 +36,14 @@ def policy(server: GtpServer, args: Args) -> str:
 @command(
     "tengen-ownership", "", "Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."
 )
-def ownership(server: GtpServer, args: Args) -> str:
+def ownership(server: GtpServer, args: Command) -> str:
     """Return a number from −1 to 1 for every point."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return _number_board(server.engine.game, report.ownership_black)
 
 
 @command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
-def top_moves(server: GtpServer, args: Args) -> str:
+def top_moves(server: GtpServer, args: Command) -> str:
     """Return pairs of a vertex and the winrate of the side to play, the best move first."""
     game, report = server.engine.game, server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
@@ -53,8 +53,8 @@ def top_moves(server: GtpServer, args: Args) -> str:
     return " ".join(pairs)
 
 
-@command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.")
-def principal_variation(server: GtpServer, args: Args) -> str:
+@command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.", syntax=SYNTAX_ERROR)
+def principal_variation(server: GtpServer, args: Command) -> str:
     """Return vertices of alternating colors."""
     color = parse_color(args[0])
     report = server.engine.search(SEARCH_SECONDS, color, server.cancel)
@@ -62,7 +62,7 @@ def principal_variation(server: GtpServer, args: Args) -> str:
 
 
 @command("tengen-winrate", "", "Winrate and lead after a second of search.")
-def winrate(server: GtpServer, args: Args) -> str:
+def winrate(server: GtpServer, args: Command) -> str:
     """Return winrate, lead and visits on three lines, from the view of the side to play."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return "\n".join(
@@ -76,13 +76,11 @@ def winrate(server: GtpServer, args: Args) -> str:
 
 def _number_board(game: Game, values: Any) -> str:
     """Return one row of numbers for each row of the board, from the top; `values` is indexed by point."""
-    numbers = [f"{float(values[point]):.3f}" for point in board_points(game.width, game.height)]
-    rows = [numbers[start : start + game.width] for start in range(0, len(numbers), game.width)]
-    return "\n".join(" ".join(row) for row in rows)
+    return "\n".join(board_rows(game, lambda point: f"{float(values[point]):.3f}"))
 
 
 @command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
-def kata_raw_nn(server: GtpServer, args: Args) -> str:
+def kata_raw_nn(server: GtpServer, args: Command) -> str:
     """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
     engine = server.engine
     color, symmetries, words = _raw_arguments(engine.game, args)
@@ -94,7 +92,7 @@ def kata_raw_nn(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-raw-human-nn", "[COLOR] [SYMMETRY]", "The human-like network's evaluation, without a search.")
-def kata_raw_human_nn(server: GtpServer, args: Args) -> str:
+def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
     """Return win probability, score, policy and ownership as `kata-raw-nn`, for the profile that is set."""
     engine = server.engine
     if engine.human is None:
@@ -115,7 +113,7 @@ def kata_raw_human_nn(server: GtpServer, args: Args) -> str:
     "[rawstats] [VERTEX]...",
     "The board after these moves and what the last search knows about it; rawstats: and the network's evaluation.",
 )
-def debug_moves(server: GtpServer, args: Args) -> str:
+def debug_moves(server: GtpServer, args: Command) -> str:
     """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
     engine = server.engine
     game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
@@ -131,7 +129,7 @@ def debug_moves(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
-def kata_benchmark(server: GtpServer, args: Args) -> str:
+def kata_benchmark(server: GtpServer, args: Command) -> str:
     """Return one line in KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
@@ -154,7 +152,7 @@ def kata_benchmark(server: GtpServer, args: Args) -> str:
 
 
 @command("kata-get-models", "", "The loaded networks, as JSON.")
-def kata_get_models(server: GtpServer, args: Args) -> str:
+def kata_get_models(server: GtpServer, args: Command) -> str:
     """Return a list of the networks, with KataGo's keys."""
     engine = server.engine
     loaded = [evaluator for evaluator in (engine.evaluator, engine.human) if evaluator is not None]
@@ -162,7 +160,7 @@ def kata_get_models(server: GtpServer, args: Args) -> str:
     return json.dumps(facts, separators=(",", ":"))
 
 
-def _raw_arguments(game: Game, args: Args) -> tuple[int, tuple[int, ...], list[str]]:
+def _raw_arguments(game: Game, args: Command) -> tuple[int, tuple[int, ...], list[str]]:
     """Return the color to play, the symmetries to evaluate and the words that follow them."""
     words = list(args)
     color = int(game.to_play)

@@ -6,7 +6,7 @@ from gtp_engine.base.errors import problem, shown
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.protocols.gtp.commands.params import format_value
-from gtp_engine.protocols.gtp.protocol import Args, GtpError
+from gtp_engine.protocols.gtp.protocol import Command, GtpError
 from gtp_engine.protocols.gtp.server import GOGUI, GtpServer, command
 
 ANALYZE_COMMANDS: Final = (
@@ -48,7 +48,7 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 
 
 @command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False)
-def gogui_analyze_commands(server: GtpServer, args: Args) -> str:
+def gogui_analyze_commands(server: GtpServer, args: Command) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
     server.watching = GOGUI
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
@@ -60,7 +60,7 @@ def gogui_analyze_commands(server: GtpServer, args: Args) -> str:
     "Print the settings of GoGui's dialog, one per line, or change one of them.",
     exact=True,
 )
-def tengen_param(server: GtpServer, args: Args) -> str:
+def tengen_param(server: GtpServer, args: Command) -> str:
     """Return lines `[TYPE] NAME VALUE`, or set one of these parameters."""
     engine = server.engine
     if not args:
@@ -79,5 +79,5 @@ def _shown(value: Value) -> str:
 
 
 @command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.", needs_engine=False)
-def gogui_interrupt(server: GtpServer, args: Args) -> None:
+def gogui_interrupt(server: GtpServer, args: Command) -> None:
     """Return nothing: GoGui only checks that the command exists."""

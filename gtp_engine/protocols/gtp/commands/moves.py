@@ -7,7 +7,7 @@ from gtp_engine.base.errors import counted, problem, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import (
-    Args,
+    Command,
     GtpError,
     parse_integer,
     read_moves,
@@ -29,10 +29,9 @@ STATUSES: Final = ("alive", "seki", "dead")
     "play",
     "COLOR VERTEX",
     "Play a stone or a pass, in any order of colors.",
-    syntax="invalid color or coordinate",
     exact=True,
 )
-def play(server: GtpServer, args: Args) -> None:
+def play(server: GtpServer, args: Command) -> None:
     """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
     color = parse_color(args[0])
     point = read_vertex(server.engine.game, args[1])
@@ -44,25 +43,25 @@ def play(server: GtpServer, args: Args) -> None:
 
 
 @command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
-def gogui_play_sequence(server: GtpServer, args: Args) -> None:
+def gogui_play_sequence(server: GtpServer, args: Command) -> None:
     """Play moves; when one of them is illegal nothing is played."""
     server.engine.play_sequence(read_moves(server.engine.game, args.words))
 
 
-@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.", syntax="invalid color")
-def genmove(server: GtpServer, args: Args) -> str:
+@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.")
+def genmove(server: GtpServer, args: Command) -> str:
     """Play the engine's move."""
     return _choose(server, parse_color(args[0]))
 
 
-@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.", syntax="invalid color")
-def genmove_debug(server: GtpServer, args: Args) -> str:
+@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.")
+def genmove_debug(server: GtpServer, args: Command) -> str:
     """Play the engine's move."""
     return _choose(server, parse_color(args[0]), explained=True)
 
 
-@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.", syntax="invalid color")
-def reg_genmove(server: GtpServer, args: Args) -> str:
+@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.")
+def reg_genmove(server: GtpServer, args: Command) -> str:
     """Return the engine's move without playing it."""
     return _choose(server, parse_color(args[0]), play=False)
 
@@ -71,15 +70,14 @@ def reg_genmove(server: GtpServer, args: Args) -> str:
     "kgs-genmove_cleanup",
     "COLOR",
     "Like genmove, but do not pass while dead stones of the opponent are on the board.",
-    syntax="invalid color",
 )
-def kgs_genmove_cleanup(server: GtpServer, args: Args) -> str:
+def kgs_genmove_cleanup(server: GtpServer, args: Command) -> str:
     """Play the engine's move after a dispute about dead stones."""
     return _choose(server, parse_color(args[0]), cleanup=True)
 
 
 @command("undo", "", "Take back one move.")
-def undo(server: GtpServer, args: Args) -> None:
+def undo(server: GtpServer, args: Command) -> None:
     """Take back the last move of either color; handicap and set-up stones are not moves.
 
     GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
@@ -90,7 +88,7 @@ def undo(server: GtpServer, args: Args) -> None:
 
 
 @command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
-def gg_undo(server: GtpServer, args: Args) -> None:
+def gg_undo(server: GtpServer, args: Command) -> None:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
@@ -99,7 +97,7 @@ def gg_undo(server: GtpServer, args: Args) -> None:
 
 
 @command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)
-def gomill_explain_last_move(server: GtpServer, args: Args) -> str:
+def gomill_explain_last_move(server: GtpServer, args: Command) -> str:
     """Return one line about the engine's last move; nothing before its first."""
     return server.explanation()
 
@@ -139,7 +137,7 @@ def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
 
 
 @command("final_score", "", "The score, such as B+3.5, W+7.0 or 0; dead stones are estimated.")
-def final_score(server: GtpServer, args: Args) -> str:
+def final_score(server: GtpServer, args: Command) -> str:
     """Return the score of the position under the game's rules; stderr gets a line if it is an estimate.
 
     There is always a decimal: gogui-twogtp compares the text with those of GNU Go and KataGo.
@@ -155,9 +153,8 @@ def final_score(server: GtpServer, args: Args) -> str:
     "final_status",
     "VERTEX",
     "Status of a stone (alive, seki or dead) or of an empty point.",
-    syntax="invalid coordinate",
 )
-def final_status(server: GtpServer, args: Args) -> str:
+def final_status(server: GtpServer, args: Command) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine
     point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
@@ -170,7 +167,7 @@ def final_status(server: GtpServer, args: Args) -> str:
     "Groups of stones with that status (alive, seki or dead), one per line.",
     syntax="missing status",
 )
-def final_status_list(server: GtpServer, args: Args) -> str:
+def final_status_list(server: GtpServer, args: Command) -> str:
     """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
     status = args[0].lower()
     if status not in STATUSES:

@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
 from gtp_engine.config.option import Value
-from gtp_engine.protocols.gtp.protocol import Args, GtpError
+from gtp_engine.protocols.gtp.protocol import Command, GtpError
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
@@ -81,32 +81,32 @@ def _option_of(name: str) -> str:
 
 
 @command("kata-list-params", "", "The names of all settings, KataGo's and our own.", needs_engine=False)
-def kata_list_params(server: GtpServer, args: Args) -> str:
+def kata_list_params(server: GtpServer, args: Command) -> str:
     """Return the names on one line."""
     return " ".join(OPTION_OF)
 
 
 @command("kata-get-param", "NAME", "The value of a setting.")
-def kata_get_param(server: GtpServer, args: Args) -> str:
+def kata_get_param(server: GtpServer, args: Command) -> str:
     """Return the value."""
     return format_value(get_value(server.engine.config, args[0]))
 
 
 @command("kata-get-params", "", "All settings as JSON.")
-def kata_get_params(server: GtpServer, args: Args) -> str:
+def kata_get_params(server: GtpServer, args: Command) -> str:
     """Return one object with every name and value."""
     config = server.engine.config
     return json.dumps({name: get_value(config, name) for name in OPTION_OF}, separators=(",", ":"))
 
 
 @command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
-def kata_set_param(server: GtpServer, args: Args) -> None:
+def kata_set_param(server: GtpServer, args: Command) -> None:
     """Change one setting."""
     _configure(server, {args[0]: args[1] if len(args) > 1 else None})
 
 
 @command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
-def kata_set_params(server: GtpServer, args: Args) -> None:
+def kata_set_params(server: GtpServer, args: Command) -> None:
     """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
     _configure(server, _read_settings(args.text))
 

@@ -12,7 +12,7 @@ from gtp_engine.go.clock import KATA_KINDS, KGS_KINDS, MAX_COUNT, TimeSettings
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.rules import Rules
 from gtp_engine.protocols.gtp.protocol import (
-    Args,
+    Command,
     GtpError,
     parse_integer,
     parse_number,
@@ -36,7 +36,7 @@ _BAD_TIME_LEFT: Final = "time and stones not two integers"
     exact=True,
 )
 @command("rectangular_boardsize", "WIDTH [HEIGHT]", "The same as boardsize.", syntax=_NOT_AN_INTEGER, exact=True)
-def boardsize(server: GtpServer, args: Args) -> None:
+def boardsize(server: GtpServer, args: Command) -> None:
     """Start a game on an empty board; with two numbers, on a rectangle."""
     words = args[0].split(":", 1) if len(args) == 1 else args.words
     width, height = (parse_integer(word, failure=_NOT_AN_INTEGER) for word in (words[0], words[-1]))
@@ -47,27 +47,27 @@ def boardsize(server: GtpServer, args: Args) -> None:
 
 
 @command("query_boardsize", "", "The board size: one number, or width and height when they differ.")
-def query_boardsize(server: GtpServer, args: Args) -> str:
+def query_boardsize(server: GtpServer, args: Command) -> str:
     """Return the arguments that boardsize would need."""
     game = server.engine.game
     return str(game.width) if game.width == game.height else f"{game.width} {game.height}"
 
 
 @command("clear_board", "", "Start a new game: no stones, no history, clocks reset.")
-def clear_board(server: GtpServer, args: Args) -> None:
+def clear_board(server: GtpServer, args: Command) -> None:
     """Empty the board; size, komi, rules and time settings stay."""
     server.engine.clear_board()
 
 
 @command("komi", "KOMI", "Set the komi, any finite number.", syntax="komi not a float", exact=True)
-def komi(server: GtpServer, args: Args) -> None:
+def komi(server: GtpServer, args: Command) -> None:
     """Set the points White receives."""
     points = parse_number(args[0], failure="komi not a float")
     server.engine.set_komi(points)
 
 
 @command("get_komi", "", "The komi.")
-def get_komi(server: GtpServer, args: Args) -> str:
+def get_komi(server: GtpServer, args: Command) -> str:
     """Return the komi with at least one decimal: "7.5", "0.0", "3.75"."""
     return str(float(server.engine.game.komi))
 
@@ -79,7 +79,7 @@ def get_komi(server: GtpServer, args: Args) -> str:
     syntax="handicap not an integer",
     exact=True,
 )
-def fixed_handicap(server: GtpServer, args: Args) -> str:
+def fixed_handicap(server: GtpServer, args: Command) -> str:
     """Place the stones and return their vertices."""
     number = parse_integer(args[0], failure="handicap not an integer")
     return show_vertices(server.engine.game, server.engine.fixed_handicap(number))
@@ -92,14 +92,14 @@ def fixed_handicap(server: GtpServer, args: Args) -> str:
     syntax="handicap not an integer",
     exact=True,
 )
-def place_free_handicap(server: GtpServer, args: Args) -> str:
+def place_free_handicap(server: GtpServer, args: Command) -> str:
     """Place the stones and return their vertices on one line."""
     number = parse_integer(args[0], failure="handicap not an integer")
     return show_vertices(server.engine.game, server.engine.free_handicap(number))
 
 
 @command("set_free_handicap", "VERTEX...", "Place handicap stones on these points.", syntax="bad vertex list")
-def set_free_handicap(server: GtpServer, args: Args) -> None:
+def set_free_handicap(server: GtpServer, args: Command) -> None:
     """Place at least two black stones on an empty board; they are not moves, so undo does not remove them."""
     game = server.engine.game
     points = [read_point(game, word) for word in args.words]
@@ -109,19 +109,19 @@ def set_free_handicap(server: GtpServer, args: Args) -> None:
 
 
 @command("get_handicap", "", "Number of handicap stones.")
-def get_handicap(server: GtpServer, args: Args) -> str:
+def get_handicap(server: GtpServer, args: Command) -> str:
     """Return the number of handicap stones of the game."""
     return str(server.engine.game.handicap)
 
 
 @command("set_position", "[COLOR VERTEX]...", "Replace the position by these stones, without any history.")
-def set_position(server: GtpServer, args: Args) -> None:
+def set_position(server: GtpServer, args: Command) -> None:
     """Set up stones on the empty board; without arguments the same as clear_board."""
     server.engine.set_up(read_setup(server.engine.game, args.words))
 
 
 @command("gogui-setup", "[COLOR VERTEX]...", "Set up stones on the empty board, for GoGui.")
-def gogui_setup(server: GtpServer, args: Args) -> None:
+def gogui_setup(server: GtpServer, args: Command) -> None:
     """Place set-up stones; fails if the board is not empty, as GoGui's manual requires."""
     game = server.engine.game
     stones = read_setup(game, args.words)
@@ -134,10 +134,9 @@ def gogui_setup(server: GtpServer, args: Args) -> None:
     "gogui-setup_player",
     "COLOR",
     "Set the side to play in a set-up position, for GoGui.",
-    syntax="invalid color",
     exact=True,
 )
-def gogui_setup_player(server: GtpServer, args: Args) -> None:
+def gogui_setup_player(server: GtpServer, args: Command) -> None:
     """Set the side to play."""
     color = parse_color(args[0])
     if server.engine.game.moves:
@@ -146,26 +145,26 @@ def gogui_setup_player(server: GtpServer, args: Args) -> None:
 
 
 @command("kata-get-rules", "", "The rules as JSON on one line.")
-def kata_get_rules(server: GtpServer, args: Args) -> str:
+def kata_get_rules(server: GtpServer, args: Command) -> str:
     """Return the rules in KataGo's form."""
     return server.engine.game.rules.to_json()
 
 
 @command("kata-set-rules", "RULES...", "Set the rules: a name such as chinese, or JSON as kata-get-rules prints it.")
-def kata_set_rules(server: GtpServer, args: Args) -> None:
+def kata_set_rules(server: GtpServer, args: Command) -> None:
     """Set all rules; the position stays."""
     rules = Rules.parse(args.text)
     server.engine.set_rules(rules)
 
 
 @command("kata-set-rule", "KEY VALUE", "Set one field of the rules, for example: ko SIMPLE.", exact=True)
-def kata_set_rule(server: GtpServer, args: Args) -> None:
+def kata_set_rule(server: GtpServer, args: Command) -> None:
     """Set one rule; the others stay."""
     server.engine.set_rules(server.engine.game.rules.with_value(args[0], args[1]))
 
 
 @command("kgs-rules", "RULES", "Set the rules by KGS's name: chinese, japanese, aga or new_zealand.")
-def kgs_rules(server: GtpServer, args: Args) -> None:
+def kgs_rules(server: GtpServer, args: Command) -> None:
     """Set all rules; further words are ignored, because KGS may add some."""
     rules = Rules.parse_kgs(args[0])
     server.engine.set_rules(rules)
@@ -177,7 +176,7 @@ def kgs_rules(server: GtpServer, args: Args) -> None:
     "Set the time: seconds of main time, seconds and stones of Canadian overtime.",
     syntax=_NOT_INTEGERS,
 )
-def time_settings(server: GtpServer, args: Args) -> None:
+def time_settings(server: GtpServer, args: Command) -> None:
     """Set absolute or Canadian time, or no limit when there is overtime for no stones."""
     try:
         settings = TimeSettings.parse_gtp(args.words)
@@ -187,7 +186,7 @@ def time_settings(server: GtpServer, args: Args) -> None:
 
 
 @command("time_left", "COLOR TIME [STONES]", "Set the clock of a color.", syntax=_BAD_TIME_LEFT)
-def time_left(server: GtpServer, args: Args) -> None:
+def time_left(server: GtpServer, args: Command) -> None:
     """Set the seconds left; with STONES above 0 they are overtime for that many stones, or byo-yomi periods.
 
     Negative seconds are passed on to the clock; servers send them for a clock that has just run out.
@@ -199,7 +198,7 @@ def time_left(server: GtpServer, args: Args) -> None:
 
 
 @command("kgs-time_settings", "KIND [SECONDS...]", "Set the time as on KGS: none, absolute, byoyomi or canadian.")
-def kgs_time_settings(server: GtpServer, args: Args) -> None:
+def kgs_time_settings(server: GtpServer, args: Command) -> None:
     """Set the time by the name of the system and its numbers; further words are ignored."""
     settings = TimeSettings.parse(args.words, KGS_KINDS)
     server.engine.set_time_settings(settings)
@@ -210,13 +209,13 @@ def kgs_time_settings(server: GtpServer, args: Args) -> None:
     "KIND [SECONDS...]",
     "Set the time as in KataGo: as kgs-time_settings does, and fischer or fischer-capped.",
 )
-def kata_time_settings(server: GtpServer, args: Args) -> None:
+def kata_time_settings(server: GtpServer, args: Command) -> None:
     """Set the time by the name of the system and its numbers; further words are ignored."""
     settings = TimeSettings.parse(args.words, KATA_KINDS)
     server.engine.set_time_settings(settings)
 
 
 @command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.", needs_engine=False)
-def kata_list_time_settings(server: GtpServer, args: Args) -> str:
+def kata_list_time_settings(server: GtpServer, args: Command) -> str:
     """Return the names on one line."""
     return " ".join(KATA_KINDS)

@@ -5,7 +5,7 @@ File names may contain spaces and may be quoted (GoGui does so), but cannot cont
 
 from gtp_engine.base.errors import SgfError, shown_path
 from gtp_engine.base.files import expanded, replacing
-from gtp_engine.protocols.gtp.protocol import Args, GtpError
+from gtp_engine.protocols.gtp.protocol import Command, GtpError
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.sgf import read_sgf_file
 
@@ -17,7 +17,7 @@ from gtp_engine.sgf import read_sgf_file
     syntax="missing filename",
     option="files",
 )
-def loadsgf(server: GtpServer, args: Args) -> None:
+def loadsgf(server: GtpServer, args: Command) -> None:
     """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
     name, move_number = _read_arguments(args)
     engine = server.engine
@@ -28,7 +28,7 @@ def loadsgf(server: GtpServer, args: Args) -> None:
 
 
 @command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.")
-def printsgf(server: GtpServer, args: Args) -> str:
+def printsgf(server: GtpServer, args: Command) -> str:
     """Return the game as SGF; with a file name other than "-", write it there."""
     text = server.engine.to_sgf(server.cancel)
     name = _unquote(args.text)
@@ -46,7 +46,7 @@ def printsgf(server: GtpServer, args: Args) -> str:
     return ""
 
 
-def _read_arguments(args: Args) -> tuple[str, int | None]:
+def _read_arguments(args: Command) -> tuple[str, int | None]:
     """Return the file name and the move number, which is the last word if that is a number and not the only word."""
     last = args[-1]
     if len(args) > 1 and last.isascii() and last.isdigit() and len(last) < 10:
