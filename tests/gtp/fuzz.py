@@ -7,7 +7,8 @@ Used by `test_fuzz.py` in small portions and by `scripts/fuzz_gtp` for long runs
 - a rejected command and a command that only reads leave the game as it was;
 - no reply is an internal error.
 
-The generator never sends `quit`, and `printsgf` only with names in the current directory.
+The words of a command are those that its usage in the engine's table names.  The generator never sends `quit`, and
+`printsgf` only with names in the current directory.
 """
 
 import random
@@ -16,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from gtp_engine.protocols.gtp.server import all_commands
 
 Ask = Callable[[bytes, int], list[bytes]]
 """Sends one or more lines (with their ends) and returns the given number of replies."""
@@ -32,41 +35,47 @@ NUMBERS: Final = (
     "1e999", "nan", "-inf", "NaN", "x", "", "0x10", "1_0", "99999999999999999999", "9" * 400, "٣", "1e-400",
     "+7", "--7", "2147483648", "361",
 )  # fmt: skip
-PLAIN_COMMANDS: Final = (
-    "protocol_version", "name", "version", "list_commands", "clear_board", "get_komi", "undo", "showboard",
-    "cputime", "kata-get-rules", "last_move", "move_history", "query_boardsize", "get_handicap", "clear_cache",
-    "get_random_seed", "gogui-analyze_commands", "gogui-interrupt", "kata-list_time_settings", "kgs-game_over",
-    "printsgf", "gg-undo", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time",
-    "tengen-ladders", "tengen-eyes", "tengen-pass_alive", "known_command", "set_position", "stop", "kata-get-models",
-    "tengen-param",
-    "kata-list-params", "kata-get-params", "kata-get-param maxVisits", "kata-set-param maxTime x", "kata-raw-nn 0",
-)  # fmt: skip
-READING_COMMANDS: Final = frozenset({
-    "protocol_version", "name", "version", "list_commands", "get_komi", "showboard", "cputime", "kata-get-rules",
-    "last_move", "move_history", "query_boardsize", "get_handicap", "clear_cache", "get_random_seed",
-    "gogui-analyze_commands", "gogui-interrupt", "known_command", "kata-list_time_settings", "kgs-game_over",
-    "printsgf", "gomill-describe_engine", "gomill-explain_last_move", "gomill-cpu_time", "tengen-ladders",
-    "tengen-eyes", "tengen-pass_alive", "is_legal", "all_legal", "list_stones", "color", "countlib", "findlib",
-    "captures", "ladder_attack", "final_status", "reg_genmove", "set_random_seed", "time_left", "time_settings",
-    "kgs-time_settings", "kata-time_settings", "final_score", "final_status_list", "stop", "kata-get-models",
-    "kata-list-params", "kata-get-params", "kata-get-param", "kata-set-param", "kata-raw-nn", "lz-analyze",
-    "kata-analyze", "kata-search", "kata-search_analyze", "kata-search_cancellable", "kata-search_analyze_cancellable",
+CHANGING: Final = frozenset({
+    "play", "genmove", "genmove_debug", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze",
+    "cgos-genmove_analyze", "undo", "gg-undo", "clear_board", "boardsize", "rectangular_boardsize", "komi", "kgs-rules",
+    "kata-set-rule", "kata-set-rules", "fixed_handicap", "place_free_handicap", "set_free_handicap", "set_position",
+    "gogui-setup", "gogui-setup_player", "gogui-play_sequence", "loadsgf",
 })  # fmt: skip
-"""Commands that must not change the replies to `STATE_COMMANDS`, whether they succeed or not."""
+"""The only commands that may change the replies to `STATE_COMMANDS`, if they succeed."""
+
+UNSENT: Final = frozenset({
+    "quit", "kata-benchmark", "tengen-ownership", "tengen-top_moves", "tengen-pv", "tengen-winrate",
+})  # fmt: skip
+"""Commands that are not sent: the end, and those that take a second each."""
+
+ON_EMPTY_BOARDS: Final = ("fixed_handicap", "place_free_handicap", "set_free_handicap", "gogui-setup")
+SEARCHING: Final = re.compile("genmove|search|_analyze|-analyze|final")
 
 STATE_COMMANDS: Final = (
     b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
 )  # fmt: skip
 _ASK_STATE: Final = b"".join(name + b"\n" for name in STATE_COMMANDS)
-ANALYSES: Final = (
-    "lz-analyze", "kata-analyze", "lz-genmove_analyze", "kata-genmove_analyze", "kata-search", "kata-search_analyze",
-    "kata-search_cancellable", "kata-search_analyze_cancellable",
-)  # fmt: skip
-ANALYSIS_KEYS: Final = (
-    "rootInfo true", "ownership true", "ownershipStdev false", "movesOwnership true", "pvVisits true", "minmoves 3",
-    "maxmoves 2", "interval 1", "noResultValue true", "ownership", "ownership 7", "minmoves -1", "x 1",
-    "avoid b D4 1", "allow w pass,A1 2", "avoid b D4 0", "allow b", "avoid x D4 1",
-)  # fmt: skip
+WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "RULES": RULES,
+    "KEY": ("ko", "scoring", "tax", "suicide", "hasButton", "whiteHandicapBonus", "x"),
+    "VALUE": ("SIMPLE", "positional", "AREA", "TERRITORY", "SEKI", "true", "false", "N", "0"),
+    "KEY VALUE": (
+        "rootInfo true", "ownership true", "ownershipStdev false", "movesOwnership true", "pvVisits true", "minmoves 3",
+        "maxmoves 2", "interval 1", "noResultValue true", "ownership", "ownership 7", "minmoves -1", "x 1",
+        "avoid b D4 1", "allow w pass,A1 2", "avoid b D4 0", "allow b", "avoid x D4 1",
+    ),
+    "CENTISECONDS": ("1",),
+    "KIND": ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped", "byo-yomi", "hourglass"),
+    "STATUS": ("dead", "alive", "seki", "x"),
+    "NAME": ("maxTime", "nonsense"),
+    "JSON": ('{"maxTime":"x"}', "{", "[]"),
+    "[FILE]": ("-", "out.sgf", "no/such/folder.sgf"),
+    "rawstats": ("rawstats",),
+}  # fmt: skip
+"""What is sent for the words, or for a part in brackets, of the usage of commands; for others numbers are."""
+
+SIZES: Final = ("2", "3", "5", "5", "7", "9", "9", "13", "19", "25")
+_PART: Final = re.compile(r"(\[[^]]*\]|[^ .[]+)(\.\.\.)?")
 SEARCH_AREA: Final = 49
 """Largest board, in points, on which the generator asks for moves and estimates, which take time."""
 
@@ -94,6 +103,8 @@ class LineGenerator:
             "",
         ]
         self._queue: list[str] = []
+        self._commands = [spec for spec in all_commands() if spec.name not in UNSENT]
+        self._commands += 3 * [spec for spec in self._commands if spec.name in CHANGING]
         self._last_id = 0
         self.width = self.height = 9
 
@@ -154,92 +165,37 @@ class LineGenerator:
 
     def _command(self) -> str:
         """Return the text of a command that is usually valid."""
-        choose = self._random.random()
-        if choose < 0.30:
+        if self._random.random() < 0.3:
             return f"play {self._color()} {self._vertex()}"
-        if choose < 0.42:
-            return self._random.choice(PLAIN_COMMANDS)
-        if choose < 0.50:
-            name = self._random.choice(["is_legal", "color", "countlib", "findlib", "ladder_attack"])
-            return f"{name} {self._color() + ' ' if name == 'is_legal' else ''}{self._vertex()}"
-        if choose < 0.56:
-            return f"{self._random.choice(['all_legal', 'list_stones', 'captures'])} {self._color()}"
-        if choose < 0.64 and self._is_small():
-            return self._search()
-        return self._random.choice(
-            [self._size, self._handicap, self._set_up, self._time, self._rules, self._file, self._numbered]
-        )()
+        spec = self._random.choice(self._commands)
+        if SEARCHING.search(spec.name) and self.width * self.height > SEARCH_AREA:
+            return self._command()
+        text = " ".join(
+            [spec.name, *(word for part in _PART.finditer(spec.usage) for word in self._part(*part.groups()))]
+        )
+        if spec.name in ON_EMPTY_BOARDS and self._random.random() < 0.7:
+            self._queue.append(text)
+            return "clear_board"
+        return text
 
-    def _is_small(self) -> bool:
-        return self.width * self.height <= SEARCH_AREA
+    def _part(self, part: str, repeated: str | None) -> list[str]:
+        """Return words for a part of a command's usage."""
+        name, is_optional = part.strip("[]").removesuffix("..."), part.startswith("[")
+        if repeated or part.endswith("...]"):
+            count = self._random.choice([0, 1, 2, 3, 5, 40])
+        else:
+            count = int(not is_optional or name == "CENTISECONDS" or self._random.random() < 0.7)
+        names = [part] if part in WORDS else [name] if name in WORDS else name.split(" ")
+        return [self._word(each) for _ in range(count) for each in names]
 
-    def _search(self) -> str:
-        if self._random.random() < 0.05:  # an estimate costs as much as hundreds of other commands
-            status = self._random.choice(["dead", "alive", "seki"])
-            return self._random.choice(["final_score", f"final_status_list {status}", f"final_status {self._vertex()}"])
-        if self._random.random() < 0.3:
-            keys = [self._random.choice(ANALYSIS_KEYS) for _ in range(self._random.randrange(3))]
-            return " ".join([self._random.choice(ANALYSES), self._color(), "1", *keys])
-        return f"{self._random.choice(['genmove', 'genmove', 'reg_genmove', 'kgs-genmove_cleanup'])} {self._color()}"
-
-    def _size(self) -> str:
-        if self._random.random() < 0.3:
-            return f"boardsize {self._number()}"
-        width, height = self._random.choice([(9, 9), (5, 5), (2, 2), (3, 7), (6, 4), (19, 19), (25, 25), (13, 9)])
-        name = "boardsize" if self._random.random() < 0.8 else "rectangular_boardsize"
-        return f"{name} {width}" if width == height and name == "boardsize" else f"{name} {width} {height}"
-
-    def _handicap(self) -> str:
-        name = self._random.choice(["fixed_handicap", "place_free_handicap", "set_free_handicap"])
-        text = f"{name} {self._number()}"
-        if name == "set_free_handicap":
-            text = " ".join([name, *(self._vertex() for _ in range(self._random.randrange(6)))])
-        return self._after_clear_board(text)
-
-    def _after_clear_board(self, text: str) -> str:
-        """Return `text` or, in most cases, clear_board with `text` to follow."""
-        if self._random.random() < 0.3:
-            return text
-        self._queue.append(text)
-        return "clear_board"
-
-    def _set_up(self) -> str:
-        name = self._random.choice(["set_position", "gogui-setup", "gogui-play_sequence", "gogui-setup_player"])
-        if name == "gogui-setup_player":
-            return f"{name} {self._color()}"
-        count = self._random.choice([0, 1, 2, 5, 40])
-        text = " ".join([name, *(f"{self._color()} {self._vertex()}" for _ in range(count))])
-        return self._after_clear_board(text) if name == "gogui-setup" else text
-
-    def _time(self) -> str:
-        name = self._random.choice(["time_settings", "time_left", "kgs-time_settings", "kata-time_settings"])
-        numbers = " ".join(self._number() for _ in range(self._random.randrange(5)))
-        if name == "time_settings":
-            return f"{name} {numbers}"
-        if name == "time_left":
-            return f"{name} {self._color()} {numbers}"
-        kinds = ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped", "byo-yomi", "hourglass"]
-        return f"{name} {self._random.choice(kinds)} {numbers}"
-
-    def _rules(self) -> str:
-        pick = self._random.random()
-        if pick < 0.4:
-            return f"kata-set-rules {self._random.choice(RULES)}"
-        if pick < 0.6:
-            return f"kgs-rules {self._random.choice(['chinese', 'japanese', 'aga', 'new_zealand', 'x'])} extra"
-        key = self._random.choice(["ko", "scoring", "tax", "suicide", "hasButton", "whiteHandicapBonus", "x"])
-        value = self._random.choice(["SIMPLE", "positional", "AREA", "TERRITORY", "SEKI", "true", "false", "N", "0"])
-        return f"kata-set-rule {key} {value}"
-
-    def _file(self) -> str:
-        if self._random.random() < 0.2:
-            return self._random.choice(["printsgf", "printsgf -", "printsgf out.sgf", "printsgf no/such/folder.sgf"])
-        number = self._random.choice(["", "", " 1", " 5", " 1000000", " 0", " -1"])
-        return f"loadsgf {self._random.choice(self._files)}{number}"
-
-    def _numbered(self) -> str:
-        name = self._random.choice(["komi", "gg-undo", "set_random_seed", "known_command", "undo", "no_such_command"])
-        return f"{name} {self._number()}"
+    def _word(self, name: str) -> str:
+        if name in WORDS:
+            return self._random.choice(WORDS[name])
+        if name == "FILE":
+            return self._random.choice(self._files)
+        if name in ("WIDTH", "HEIGHT") and self._random.random() < 0.8:
+            return self._random.choice(SIZES)
+        return {"COLOR": self._color, "VERTEX": self._vertex}.get(name, self._number)()
 
     def _number(self) -> str:
         return self._random.choice(NUMBERS)
@@ -336,7 +292,7 @@ class Checker:
         is_accepted = match[1] == b"="
         counts = self.accepted if is_accepted else self.rejected
         counts[line.name] = counts.get(line.name, 0) + 1
-        if not is_accepted or line.name in READING_COMMANDS:
+        if not is_accepted or line.name.lower() not in CHANGING:
             assert self._state == before, (line.raw[:300], replies, before)
         return is_accepted
 
