@@ -57,11 +57,6 @@ class Blunders:
         self._work: Final = new_ladder_work(game.width, game.height)
         self._savable, self._lost = self._chains_in_atari()
 
-    @property
-    def savable(self) -> tuple[int, ...]:
-        """A stone of each chain of `MANY_STONES` or more that is in atari and can be saved."""
-        return self._savable
-
     def kind(self, point: int) -> str | None:
         """Return the kind of blunder that a legal move is, None if it is none of them."""
         board, color = self._game.board, self._color
@@ -81,7 +76,7 @@ class Blunders:
         return None
 
     def rescues(self) -> list[int]:
-        """Return moves that save a chain of `savable` by extending it or by capturing beside it."""
+        """Return moves that save a large chain in atari by extending it or by capturing beside it."""
         points: set[int] = {self._game.liberties(stone)[0] for stone in self._savable}
         for stone in self._savable:
             points |= self._captures_beside(stone)

@@ -93,12 +93,7 @@ class LevelTable:
 
     skills: Mapping[int, Mapping[str, float]]
     borrowed_from: str = ""
-    """Name of the network with which the skills were measured, if it is another one."""
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether the skills were measured with this network."""
-        return not self.borrowed_from
+    """Name of the network with which the skills were measured, "" if with this one."""
 
     def skill(self, level: str, width: int, height: int) -> float:
         """Return the skill of a rank on a board; between the sizes that were measured it is interpolated."""
@@ -111,7 +106,7 @@ class LevelTable:
 
     def describe(self) -> str:
         """Return on which boards the levels were measured, as the end of a sentence."""
-        if not self.is_calibrated:
+        if self.borrowed_from:
             return (
                 f"calibrated for {self.borrowed_from}, so this network may play stronger or weaker; "
                 "`gtp-engine calibrate-levels` measures the levels of a network"

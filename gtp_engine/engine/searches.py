@@ -465,20 +465,19 @@ def measure_searches(
 
     counting = CountingEvaluator(evaluator)
     search = PuctSearch(impartial_config(Resources(counting), config), counting)
-    reports, evaluations, batches = list[SearchReport](), 0, 0
-    for each in positions_of_a_game(search, *board, BENCHMARK_STAGES):
+    games, reports = positions_of_a_game(search, *board, BENCHMARK_STAGES), list[SearchReport]()
+    counting.rows = counting.calls = 0
+    for each in games:
         search.clear()
-        rows, calls = counting.rows, counting.calls
         reports.append(search.run(each, Limits(visits, cancel=cancel)))
-        evaluations, batches = evaluations + counting.rows - rows, batches + counting.calls - calls
         if cancel.is_cancelled:
             break
     search.close()
     return Speed(
         positions=len(reports),
         visits=sum(report.visits for report in reports),
-        evaluations=evaluations,
-        batches=batches,
+        evaluations=counting.rows,
+        batches=counting.calls,
         seconds=sum(report.seconds for report in reports),
     )
 

@@ -75,17 +75,17 @@ def test_which_table_counts(tmp_path: Path, network: str, changes: dict[str, obj
     assert table_path(tmp_path / "x-int8.onnx", "net") == tmp_path / "x.levels.json"
     write(tmp_path / "x.levels.json", **changes)
     table = read_table(tmp_path / f"{network}.onnx", "net")
-    assert table.is_calibrated == is_calibrated
+    assert (not table.borrowed_from) == is_calibrated
     assert not is_calibrated or table.skill("9d", 9, 9) == pytest.approx(2.8)
 
 
 def test_a_network_without_a_table_takes_that_of_the_network_that_ships(tmp_path: Path):
     table = read_table(tmp_path / "x.onnx", "net")
-    assert not table.is_calibrated
+    assert table.borrowed_from
     assert "calibrated for tengen-human" in table.describe()
     shipped = read_table(None, HUMAN_MODEL)
     assert table.skills == shipped.skills
-    assert shipped.is_calibrated
+    assert not shipped.borrowed_from
     assert {9, 13, 19} <= shipped.skills.keys()
 
 
