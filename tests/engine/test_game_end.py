@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from board_helpers import play_moves
 from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
+from knowing_evaluator import KnowingEvaluator
 from puct_support import game_from
 
 from gtp_engine import Config, Engine, Game, IllegalMoveError, Move, Rules, parse_vertex
@@ -22,9 +23,9 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 
-def make(rules: str, komi: float, **values: str) -> Engine:
+def make(rules: str, komi: float, evaluator: KnowingEvaluator | None = None, **values: str) -> Engine:
     config = {"search.visits": "600", "search.seed": "5", "search.threads": "1", "game.rules": rules}
-    return Engine(Config().with_values({**config, "game.komi": str(komi), **values}), evaluator=None)
+    return Engine(Config().with_values({**config, "game.komi": str(komi), **values}), evaluator=evaluator)
 
 
 def same_for_both(report: SearchReport) -> Confirm:
@@ -131,16 +132,21 @@ def test_stones_in_seki_are_reported_as_such(seki: Engine) -> None:
     assert statuses[parse_vertex("J2", width=17, height=2)] == "dame"
 
 
+@pytest.mark.parametrize("has_network", [False, True], ids=["rollouts", "network"])
 @pytest.mark.parametrize("rules", PRESETS)
-def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str) -> None:
+def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, has_network: bool) -> None:
+    """At little cost: a slow network makes ten evaluations a second."""
     for balance in [-0.5, 0.0, 0.5]:
         for color in [BLACK, WHITE]:
-            with make(rules, 0.0) as engine:
+            evaluator = KnowingEvaluator()
+            with make(rules, 0.0, evaluator, **{"search.visits": "24"}) if has_network else make(rules, 0.0) as engine:
                 set_up(engine, FINISHED, color)
                 engine.set_komi(engine.game.score().margin_black + balance)
                 assert abs(engine.game.score().margin_black) == abs(balance)
-                for to_play in (color, opponent(color), color):
+                for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
+                    before = evaluator.rows
                     assert engine.genmove(to_play).point == PASS
+                    assert evaluator.rows - before <= 24 + 2 * 8
                 assert engine.game.is_over
 
 

@@ -8,7 +8,7 @@ from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of, rank_name
-from gtp_engine.engine import Engine
+from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.engine.move_choice import Delays
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -99,18 +99,19 @@ def test_an_unknown_level_is_refused():
         Config().with_values({"play.level": "21k"})
 
 
+def mean_delay(choice: Choice) -> float:
+    config = Config().with_values({"play.delay": 2.0}).play
+    return sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+
+
 def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
     engine = engine_at("max", **{"search.visits": 8})
     choice = engine.genmove(BLACK, play=False)
     raw = choice.report.raw
     assert raw is not None
-    config = Config().with_values({"play.delay": 2.0}).play
-    raw.policy[choice.point] = 0.9
-    obvious = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
-    raw.policy[choice.point] = 0.0
-    surprising = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
-    assert obvious == pytest.approx(1.0, rel=0.1)
-    assert surprising == pytest.approx(10.0, rel=0.1)
+    for probability, seconds in ((0.9, 1.0), (0.0, 10.0)):
+        raw.policy[choice.point] = probability
+        assert mean_delay(choice) == pytest.approx(seconds, rel=0.1)
     capped = Config().with_values({"play.delay": 2.0, "play.delay_max": 0.25}).play
     assert max(Delays(seed).seconds(choice, capped) for seed in range(20)) == 0.25
     assert Delays(1).seconds(choice, Config().play) == 0.0
@@ -250,13 +251,10 @@ def test_the_delay_at_a_level_follows_the_policy_of_its_rank():
     choice = engine.genmove(BLACK, play=False)
     report = choice.report
     assert report.human is not None and report.raw is not None
-    config = Config().with_values({"play.delay": 2.0}).play
-    report.raw.policy[choice.point], report.human.policy[choice.point] = 0.0, 0.9
-    obvious = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
-    report.human.policy[choice.point] = 0.1
-    hard = sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
-    assert obvious == pytest.approx(1.0, rel=0.1)
-    assert hard == pytest.approx(5.0, rel=0.1)
+    report.raw.policy[choice.point] = 0.0
+    for probability, seconds in ((0.9, 1.0), (0.1, 5.0)):
+        report.human.policy[choice.point] = probability
+        assert mean_delay(choice) == pytest.approx(seconds, rel=0.1)
 
 
 @pytest.mark.parametrize("level", ["20k", "10k", "9d"])

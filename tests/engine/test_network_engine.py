@@ -8,7 +8,7 @@ from math import inf
 
 import pytest
 from busy_machine import bound, require_once, wait_until
-from engine_positions import DEAD_STONE, FINISHED, NEUTRAL, point, set_up
+from engine_positions import DEAD_STONE, NEUTRAL, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -25,7 +25,7 @@ from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import Color, Move, parse_vertex, points_by_number
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, Rules
+from gtp_engine.go.rules import Rules
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, Restriction, SearchRequest
 from gtp_engine.search.report import SearchReport
 
@@ -44,23 +44,6 @@ def engine() -> Iterator[Engine]:
 
 
 # --- the end of games ---
-
-
-@pytest.mark.parametrize("rules", PRESETS)
-def test_a_finished_game_ends_at_little_cost(rules: str) -> None:
-    for balance in [-0.5, 0.0, 0.5]:
-        for color in [BLACK, WHITE]:
-            evaluator = KnowingEvaluator()
-            with make(evaluator) as engine:
-                engine.set_rules(Rules.parse(rules))
-                set_up(engine, FINISHED, color)
-                engine.set_komi(0.0)
-                engine.set_komi(engine.game.score().margin_black + balance)
-                for to_play in (color, opponent(color), color):  # the third pass, where the first took the button
-                    before = evaluator.rows
-                    assert engine.genmove(to_play).point == PASS
-                    assert evaluator.rows - before <= 24 + 2 * 8, "a slow network makes ten evaluations a second"
-                assert engine.game.is_over
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])

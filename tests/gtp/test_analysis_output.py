@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from analysis.fake_search import report_of
 
 from gtp_engine import Game, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import WHITE
 from gtp_engine.protocols.gtp.commands.analyze import AnalysisOptions
 from gtp_engine.protocols.gtp.reports import ReportWriter, format_evaluation
-from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, completed
+from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 GAME = Game(2, 2, komi=0.5)
 
@@ -27,54 +28,19 @@ def by_point(values: dict[str, float]) -> np.ndarray:
 
 
 OWNERSHIP = by_point({"A2": 1.0, "B2": -0.5, "A1": 0.25, "B1": 0.0})
-MOVE = MoveReport(
-    point=point("A1"),
-    visits=12,
-    value_black=0.25,
-    expected_black=0.25,
-    pv=(point("A1"), PASS, point("B2")),
-    pv_visits=(12, 5, 1),
-    prior=0.4,
-    lcb=0.5,
-    utility_black=0.3,
-    utility_lcb=0.1,
-    score_black=2.5,
-    score_stdev=4.0,
-    lead_black=1.5,
-    no_result=0.125,
-    weight=11.5,
-    ownership_black=OWNERSHIP,
-    ownership_stdev=np.abs(OWNERSHIP) / 2,
-)
-RAW = RawEvaluation(
-    winrate_black=0.5,
-    lead_black=1.0,
-    score_black=1.0,
-    score_stdev=4.0,
-    no_result=0.0,
-    winloss_error=0.2,
-    score_error=1.25,
-    time_left=8.0,
-    policy=by_point({"A1": 0.4, "B1": 0.3, "A2": 0.2, "pass": 0.1}),
-    ownership_black=OWNERSHIP,
-)
-REPORT = SearchReport(
-    to_play=BLACK,
-    visits=13,
-    playouts=13,
-    seconds=0.1,
+FOUND = report_of(GAME, visits=13)
+MOVE = replace(FOUND.moves[0], ownership_black=OWNERSHIP, ownership_stdev=np.abs(OWNERSHIP) / 2)
+REPORT = replace(
+    FOUND,
+    moves=(MOVE, replace(MOVE, point=point("B2"), pv=(point("B2"),), symmetry_of=point("A1"))),
     value_black=0.2,
-    moves=(MOVE, replace(MOVE, point=point("B2"), pv=(point("B2"),), pv_visits=(12,), symmetry_of=point("A1"))),
-    ownership_samples=13,
-    ownership_black=OWNERSHIP.astype(np.float64),
     utility_black=0.25,
     score_black=2.0,
     score_stdev=5.0,
     lead_black=1.25,
-    weight=12.5,
-    ownership_stdev=np.abs(OWNERSHIP).astype(np.float64),
-    raw=RAW,
-    priors=RAW.policy,
+    ownership_black=OWNERSHIP.astype(np.float64),
+    ownership_stdev=np.abs(OWNERSHIP),
+    priors=by_point({"A1": 0.4, "B1": 0.3, "A2": 0.2, "pass": 0.1}),
 )
 WHITE_REPORT = replace(REPORT, to_play=WHITE)
 
@@ -89,14 +55,14 @@ def line(
 
 def test_leela_zero() -> None:
     assert line(REPORT, is_kata=False, max_moves=1) == (
-        "info move A1 visits 12 winrate 6250 prior 4000 lcb 5000 order 0 pv A1 pass B2"
+        "info move A1 visits 12 winrate 8000 prior 2500 lcb 1000 order 0 pv A1 pass pass"
     )
 
 
 def test_katago() -> None:
     assert line(REPORT, max_moves=1) == (
-        "info move A1 visits 12 edgeVisits 12 utility 0.3 winrate 0.625 scoreMean 1.5 scoreStdev 4 scoreLead 1.5 "
-        "scoreSelfplay 2.5 prior 0.4 lcb 0.5 utilityLcb 0.1 weight 11.5 order 0 pv A1 pass B2"
+        "info move A1 visits 12 edgeVisits 12 utility 0.65 winrate 0.8 scoreMean 5 scoreStdev 11 scoreLead 5 "
+        "scoreSelfplay 7 prior 0.25 lcb 0.1 utilityLcb -0.7 weight 13 order 0 pv A1 pass pass"
     )
 
 
@@ -107,8 +73,8 @@ def test_visits_and_weights_are_those_of_the_positions() -> None:
         *("pvVisits", "pvEdgeVisits"),
     )
     assert text.startswith("info move A1 visits 15 edgeVisits 12 ")
-    assert " weight 14 " in text
-    assert text.endswith(" pvVisits 15 9 1 pvEdgeVisits 12 5 1")
+    assert " weight 15.5 " in text
+    assert text.endswith(" pvVisits 16 6 1 pvEdgeVisits 13 2 1")
 
 
 def test_further_moves_follow_in_order() -> None:
@@ -121,23 +87,13 @@ def test_further_moves_follow_in_order() -> None:
 def test_all_options_in_katagos_order() -> None:
     flags = ("rootInfo", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits")
     text = line(REPORT, *flags, "pvEdgeVisits", "noResultValue", max_moves=1)
-    assert " noResultValue 0.125 prior " in text
+    assert " noResultValue 0.02 prior " in text
     assert text.endswith(
-        " pv A1 pass B2 pvVisits 12 5 1 pvEdgeVisits 12 5 1 movesOwnership 1 -0.5 0.25 0 "
+        " pv A1 pass pass pvVisits 13 2 1 pvEdgeVisits 13 2 1 movesOwnership 1 -0.5 0.25 0 "
         "movesOwnershipStdev 0.5 0.25 0.125 0 rootInfo visits 13 utility 0.25 winrate 0.6 "
-        "scoreMean 1.25 scoreStdev 5 scoreLead 1.25 scoreSelfplay 2 weight 12.5 "
-        "rawStWrError 0.2 rawStScoreError 1.25 rawVarTimeLeft 8 ownership 1 -0.5 0.25 0 ownershipStdev 1 0.5 0.25 0"
+        "scoreMean 1.25 scoreStdev 5 scoreLead 1.25 scoreSelfplay 2 weight 13 "
+        "rawStWrError 0.3 rawStScoreError -1 rawVarTimeLeft 12 ownership 1 -0.5 0.25 0 ownershipStdev 1 0.5 0.25 0"
     )
-
-
-def test_the_root_is_reported_in_retrospect() -> None:
-    """Its means were those of all visits; KataGo's `rootInfo` lacks those that were spent in vain."""
-    results = PositionResults(value_black=-0.5, utility_black=-0.75, score_black=-3, score_stdev=6, lead_black=-2)
-    text = line(replace(REPORT, retrospect=results), "rootInfo", max_moves=1)
-    assert (
-        "rootInfo visits 13 utility -0.75 winrate 0.25 scoreMean -2 scoreStdev 6 scoreLead -2 scoreSelfplay -3 "
-        "weight 12.5 "
-    ) in text
 
 
 @pytest.mark.parametrize(
@@ -154,10 +110,10 @@ def test_perspectives(report: SearchReport, perspective: str, sign: int, own: bo
     """The bounds belong to the side to play: lower ones from its own view, upper ones from the opponent's."""
     report = replace(report, moves=(replace(MOVE, lcb=0.4),))
     text = line(report, "rootInfo", "ownership", perspective=perspective)
-    winrate, root = (0.625, 0.6) if sign > 0 else (0.375, 0.4)
-    assert f"winrate {winrate:g} scoreMean {1.5 * sign:g} scoreStdev 4 scoreLead {1.5 * sign:g}" in text
-    assert f"utility {0.3 * sign:g} " in text
-    assert f"lcb {0.4 if own else 0.6:g} utilityLcb {0.1 if own else -0.1:g} " in text
+    winrate, root = (0.8, 0.6) if sign > 0 else (0.2, 0.4)
+    assert f"winrate {winrate:g} scoreMean {5 * sign:g} scoreStdev 11 scoreLead {5 * sign:g}" in text
+    assert f"utility {0.65 * sign:g} " in text
+    assert f"lcb {0.4 if own else 0.6:g} utilityLcb {-0.7 if own else 0.7:g} " in text
     assert f"rootInfo visits 13 utility {0.25 * sign:g} winrate {root:g}" in text
     assert f"ownership {sign:g} {-0.5 * sign:g} {0.25 * sign:g}" in text
     assert f" lcb {4000 if own else 6000} " in line(report, perspective=perspective, is_kata=False)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from busy_machine import bound, require_once
+from busy_machine import require_once
 from gtp.processes import TIMEOUT, GtpProcess
 from warm_cache import compile_once
 
@@ -147,54 +147,44 @@ def test_a_person_in_a_terminal_reads_what_to_type_and_stdout_is_the_protocols()
     assert b"\nplay b D4 plays it for Black" in errors
 
 
+def serve(program: str, sent: bytes) -> "subprocess.CompletedProcess[bytes]":
+    """Send lines to a process in which the function `engine` of a program makes the engine."""
+    head = "import os, sys, time\nfrom gtp_engine.config import Config\nfrom gtp_engine.protocols.gtp import session\n"
+    words = [sys.executable, "-c", f"{head}{program}sys.exit(session.serve(Config(), engine))"]
+    return subprocess.run(words, input=sent, capture_output=True, timeout=TIMEOUT)
+
+
 def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
-    program = (
-        "import sys, time\n"
-        "from gtp_engine.config import Config\n"
-        "from gtp_engine.protocols.gtp.session import serve\n"
-        "sys.exit(serve(Config(), lambda: time.sleep(600)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], input=b"name\nquit\n", capture_output=True, timeout=bound(30)
-    )
-    assert done.stdout == b"= Tengen\n\n= \n\n"
-    assert done.returncode == 0
+    done = serve("def engine(): time.sleep(600)\n", b"name\nquit\n")
+    assert (done.stdout, done.returncode) == (b"= Tengen\n\n= \n\n", 0)
+
+
+NO_ENGINE = """
+def engine():
+    print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')
+    raise RuntimeError('no engine')
+"""
 
 
 def test_what_libraries_print_does_not_reach_the_controller() -> None:
-    program = (
-        "import os, sys\n"
-        "from gtp_engine.config import Config\n"
-        "from gtp_engine.protocols.gtp.session import serve\n"
-        "def engine():\n"
-        "    print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')\n"
-        "    raise RuntimeError('no engine')\n"
-        "sys.exit(serve(Config(), engine))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], input=b"get_komi\nname\n", capture_output=True, timeout=TIMEOUT
-    )
+    done = serve(NO_ENGINE, b"get_komi\nname\n")
     assert done.stdout == b"? engine not available: RuntimeError: no engine\n\n= Tengen\n\n"
     for text in (b"from print", b"from descriptor 1", b"from a child", b"Traceback", b"cannot be started"):
         assert text in done.stderr
     assert done.returncode == 1
 
 
+SLOW_LOADER = """
+class Loader(session.Loader):
+    def _run(self):
+        super()._run()
+        time.sleep(600)
+session.Loader = Loader
+"""
+
+
 def test_an_engine_that_fails_decides_the_status_even_if_its_thread_has_not_ended() -> None:
-    program = (
-        "import sys, time\n"
-        "from gtp_engine.config import Config\n"
-        "from gtp_engine.protocols.gtp import session\n"
-        "class Loader(session.Loader):\n"
-        "    def _run(self):\n"
-        "        super()._run()\n"
-        "        time.sleep(600)\n"
-        "def engine():\n"
-        "    raise RuntimeError('no engine')\n"
-        "session.Loader = Loader\n"
-        "sys.exit(session.serve(Config(), engine))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], input=b"get_komi\n", capture_output=True, timeout=TIMEOUT)
+    done = serve(NO_ENGINE + SLOW_LOADER, b"get_komi\n")
     assert done.stdout.startswith(b"? engine not available")
     assert done.returncode == 1
 
