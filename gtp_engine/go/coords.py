@@ -116,6 +116,8 @@ class Point(int):
 
     >>> Point("E5", 9), Point("E5", 9).xy, Point("E5", 9).sgf, Point.from_sgf("ee", 9)
     (E5, (4, 4), 'ee', E5)
+    >>> Point("A1", 9).neighbors
+    [B1, A2]
     """
 
     vertex: str
@@ -170,6 +172,13 @@ class Point(int):
     def transformed(self, symmetry: int) -> "Point":
         """Return where a symmetry takes the point, as `Game.transformed` takes its board; raises ArgumentError."""
         return self if self == PASS else transformed_points(symmetry, self.width, self.height)[self]
+
+    @property
+    def neighbors(self) -> "list[Point]":
+        """The points left, right, above and below, as far as they are on its board; none of the pass."""
+        width, height = self.width, self.height
+        around = () if self == PASS else neighbors(self, width=width)
+        return [Point(each, width, height) for each in around if is_on_board(each, width=width, height=height)]
 
     @property
     def is_pass(self) -> bool:
