@@ -12,13 +12,13 @@ and damage is written as repaired.  Text that the encoding of the record does no
 """
 
 import contextlib
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
+from threading import Lock
 from typing import Final, TypeAlias, final
 
 from sgfmill import sgf
@@ -66,6 +66,8 @@ MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA",
 
 _STONES: Final = {BLACK: "AB", WHITE: "AW", EMPTY: "AE"}
 _CLOCKS: Final = {BLACK: ("BL", "OB"), WHITE: ("WL", "OW")}
+_LARGEST_CLOCK: Final = 1e9
+"""Seconds, moves and periods have nine digits at most."""
 
 Vertex: TypeAlias = int | str
 """A point, PASS, or text such as "Q16"."""
@@ -76,8 +78,8 @@ class GameNode(TextNode):
     """A node of a `GameTree`: at most one move, or set-up stones, with everything that is said about the position.
 
     `parent` is the node before it, None for the root; `children` are the nodes after it, the main one first.  `tree`
-    is the tree, `id` a number that no other node of the tree has or gets.  Points are given as those of `Game`, and
-    methods raise InvalidVertexError for one off the board.
+    is the tree, `id` a number that no other node of the tree has or gets.  Points and colours are given as those of
+    `Game`, and methods raise InvalidVertexError and InvalidColorError as its methods do.
 
     >>> GameTree("(;SZ[9];B[ee]C[Good.])").root.children[0].comment
     'Good.'
@@ -95,6 +97,12 @@ class GameNode(TextNode):
 
     def __repr__(self) -> str:
         return f"<GameNode {self.id}: {self.text}>"
+
+    def __reduce__(self) -> tuple[Callable[..., "GameNode"], tuple["GameTree", int]]:
+        nodes = [*self.tree]
+        if self not in nodes:
+            raise SgfError(problem("cannot copy a node that has been deleted", expected="one of the tree"))
+        return GameTree._nth, (self.tree, nodes.index(self))
 
     def _repr_svg_(self) -> str:
         return self.game().svg(marks={**self.marks, **self.labels}, arrows=self.arrows)
@@ -224,11 +232,11 @@ class GameNode(TextNode):
 
     def set_clock(self, color: int | str, seconds: float, stones: int | None = None) -> None:
         """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
-        for number in (seconds, stones or 0):
-            if not isinstance(number, Real) or not 0 <= number < math.inf:
+        for number, kind in ((seconds, Real), (stones or 0, Integral)):
+            if not isinstance(number, kind) or not 0 <= number < _LARGEST_CLOCK:
                 raise SgfError(problem(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more"))
         left, overtime = _CLOCKS[to_color(color)]
-        self.set(left, format_komi(seconds))
+        self.set(left, format_komi(float(seconds)))
         self.set(overtime, *([] if stones is None else [str(stones)]))
 
     def set_label(self, vertex: Vertex, text: str | None) -> None:
@@ -266,7 +274,8 @@ class GameNode(TextNode):
         the position between moves, the game begins there.  Raises SgfError if a move up to here cannot be played.
         """
         if rules is None and komi is None:
-            game = self.tree._game_at(self).copy()
+            with self.tree._lock:
+                game = self.tree._game_at(self).copy()
         else:
             game, _ = self.tree._played(self, None if rules is None else Rules.of(rules), komi)
         if (color := self._next_color()) not in (None, game.to_play):
@@ -302,7 +311,8 @@ class GameNode(TextNode):
     def add_played(self, move: Move) -> "GameNode":
         """Return the child with a move that has been played on a board: it is added if need be, legal or not."""
         width, height = self.tree.size
-        move = Move(to_color(move.color), to_point(move.point, width=width, height=height))
+        color, point = move
+        move = Move(to_color(color), to_point(point, width=width, height=height))
         return next((child for child in self.children if child.move == move), None) or self._new_child(move)
 
     def add_variation(self, moves: Sequence[Move | Vertex], color: int | str | None = None) -> "GameNode":
@@ -421,7 +431,8 @@ class GameTree:
     games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.
 
     Iterating gives the nodes, each before its children.  Trees are equal whose nodes have the same properties in the
-    same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own and the same notes.
+    same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own and the same notes; a copied
+    node is one of a copied tree.  Any threads may read a tree that none edits.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -446,6 +457,7 @@ class GameTree:
         self._before, self._after = as_text(data[: game.start]), as_text(data[game.end :])
         self._is_edited = False
         self._last_game: tuple[GameNode, Game] | None = None  # so that its neighbours need not be played from the start
+        self._lock: Final = Lock()  # of that: any threads may read a tree
         if info.may_be_refused:
             self._notes = self.record.notes
 
@@ -483,6 +495,9 @@ class GameTree:
         tree.encoding = encoding
         tree._notes = tree._notes if notes is None else notes
         return tree
+
+    def _nth(self, place: int) -> GameNode:
+        return list(self.nodes())[place]
 
     @staticmethod
     def from_sgfmill(game: sgf.Sgf_game) -> "GameTree":

@@ -2,7 +2,10 @@
 
 import copy
 import pickle
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -234,8 +237,6 @@ def test_a_file_is_read_and_written(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     GameTree("(;SZ[9];B[aa])").save(path)
     assert [node.vertex for node in GameTree.load(path).nodes()] == [None, "A9"]
-    with pytest.raises(SgfError, match="cannot open"):
-        GameTree.load(tmp_path / "none.sgf")
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -304,7 +305,7 @@ def test_a_node_that_has_been_deleted_is_not_deleted_again() -> None:
     tree = GameTree("(;SZ[9];B[ee](;W[cc])(;W[gc]))")
     node = tree.main_line()[2]
     node.delete()
-    for again in (node.delete, node.promote, node.make_main_line):
+    for again in (node.delete, node.promote, node.make_main_line, partial(copy.copy, node)):
         with pytest.raises(SgfError, match="a node that has been deleted"):
             again()
 
@@ -349,11 +350,25 @@ def test_trees_are_copied_and_compared(copied: Callable[[GameTree], GameTree]) -
         other = copied(tree)
         assert other == tree and other.to_bytes() == tree.to_bytes() and other.encoding == "gb18030"
         assert (other.notes, len(tree.notes)) == (tree.notes, 1), "what was repaired, though it is no more to be seen"
+    node = pickle.loads(pickle.dumps(tree.main_line()[1]))
+    assert (node.comment, node in [*node.tree], node.tree == tree) == ("new", True, True)
     other.main_line()[1].promote()
     assert other == tree and [node.vertex for node in other] == [None, "A9", "B8", None]
     other.main_line()[1].demote()
     assert other != tree and other.root.children[1].comment == "new" and tree != other.root
     assert GameTree("(;SZ[9];B[aa];W[bb])") != GameTree("(;SZ[9];B[aa])")
+
+
+def test_any_threads_may_read_a_tree() -> None:
+    line = "".join(f";B[{x}a];W[{x}c]" for x in "abcdefghi")
+    nodes, interval = GameTree(f"(;SZ[9]{line})").main_line()[9:11], sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = [*pool.map(lambda _: [len(node.game().moves) for node in nodes * 2000], range(4))]
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [[9, 10] * 2000] * 4
 
 
 def test_a_node_is_a_picture_with_its_marks_and_arrows() -> None:
