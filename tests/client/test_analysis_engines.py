@@ -195,9 +195,3 @@ async def _last(client: AnalysisEngine, game: Game) -> None:
     async with client.analyse(game, every=0.01) as reports:
         async for _ in reports:
             pass
-
-
-def test_a_command_without_words_is_refused_as_an_empty_text_is() -> None:
-    for command in ("", []):
-        with pytest.raises(EngineStartError, match="cannot run '': no command"):
-            SimpleAnalysisEngine.popen(command)

@@ -110,8 +110,3 @@ def test_random_games(size: tuple[int, int]):
         assert verdicts[None] == FACTOR * MOVES[size]
         if size == (4, 4):  # crowded enough for every kind of illegal move
             assert set(verdicts) == {None, "ko", "suicide"} | ({"superko"} if ko is not Ko.SIMPLE else set())
-
-
-def test_enough_moves_are_compared():
-    assert len(RULES) * sum(MOVES.values()) >= 100_000
-    assert {width for width, height in MOVES if width == height} >= set(range(2, 20))

@@ -371,18 +371,6 @@ def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
         assert str(error).isprintable()
 
 
-def test_files_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "a game.sgf"
-    path.write_bytes(b"(;B[aa])")
-    assert read_sgf_file(str(path)) == b"(;B[aa])"
-
-
-@pytest.mark.parametrize("name", ["missing.sgf", "", "nul\0.sgf", "x" * 5000])
-def test_missing_files(tmp_path: Path, name: str) -> None:
-    with pytest.raises(SgfError, match=r"^cannot open '.*': "):
-        read_sgf_file(str(tmp_path / name) if name else "")
-
-
 def test_directories_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     for path in (str(tmp_path), "/dev/zero", "/dev/stdin"):
         with pytest.raises(SgfError, match="cannot open"):

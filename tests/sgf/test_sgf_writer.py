@@ -32,12 +32,6 @@ def test_position_before_move_n() -> None:
     assert load(text).moves == parse(text).moves
 
 
-@pytest.mark.parametrize("number", [0, -1])
-def test_wrong_move_numbers(number: int) -> None:
-    with pytest.raises(SgfError, match=f"move number {number}: expected 1 or more"):
-        load("(;B[aa])", number)
-
-
 def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     game = record_to_game(parse("(;B[aa])"), rules=PRESETS["aga"], komi=3.75)
     assert (game.rules, game.komi) == (PRESETS["aga"], 3.75)
