@@ -4,6 +4,7 @@ import copy
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gtp_engine import (
     Config,
     ConfigError,
     Engine,
+    EngineStartError,
     Game,
     GameTree,
     InvalidColorError,
@@ -31,8 +33,10 @@ from gtp_engine import (
     LimitError,
     Move,
     Point,
+    PositionEvaluation,
     Rules,
     RulesError,
+    Score,
     SgfError,
     SimpleAnalysisEngine,
     SimpleGtpEngine,
@@ -42,6 +46,7 @@ from gtp_engine import (
     encode,
     load_evaluator,
     parse_vertex,
+    read_headers,
     read_metadata,
     write_metadata,
 )
@@ -60,6 +65,17 @@ def test_what_is_taken() -> None:
     assert game.play("D4", "white") == game.play(Move("B", "C3"))._replace(color=WHITE, point=game.moves[1].point)  # type: ignore[arg-type]
     assert game.legal_points("b") == game.legal_points(BLACK)
     assert game.score(["E5"]) == game.score([game.moves[0].point])
+    assert [Color(number) for number in np.array([0, 1, 2], np.int8)] == [0, BLACK, WHITE]  # type: ignore[arg-type]
+    numbers = Limit(np.float32(0.5), np.int64(3), 1e3)  # type: ignore[arg-type]
+    assert [type(value) for value in (numbers.time, numbers.visits, numbers.playouts)] == [float, int, int]
+    config = Config().with_values({"search.visits": np.int64(5), "network.model": Path("x")})  # type: ignore[dict-item]
+    assert (config.search.visits, config.network.model) == (5, "x")
+    assert "RE[W+84]" in game.to_sgf(result=Score(0, 84)) and "DT[2026-11-29]" in game.to_sgf(date=date(2026, 11, 29))
+    assert PositionEvaluation(BLACK, {"E5": 1.0}, 0.5, None).draw(np.random.default_rng(1)) == "E5"
+    assert game.svg(marks={"A1": None, "B1": "\0"}) == game.svg(marks={"B1": " "})  # type: ignore[dict-item]
+    tree = GameTree()
+    tree.root.set_clock("b", np.float32(1.5), np.int64(2))  # type: ignore[arg-type]
+    assert tree.root.clocks == {BLACK: (1.5, 2)}
     game.to_play = "white"  # type: ignore[assignment]
     assert game.to_play == WHITE
     assert game.play(np.int32(Point("A1", 9))).point == Point("A1", 9)  # type: ignore[arg-type]
@@ -73,8 +89,13 @@ def test_what_is_taken() -> None:
         engine.play_sequence([("black", "A1")])  # type: ignore[list-item]
         engine.set_rules("jap" + "anese")
         engine.set_time_left("w", 10, 0)
+        engine.set_seed(np.int64(1))  # type: ignore[arg-type]
         engine.genmove("B", play=False)
         assert len(engine.game.moves) == 3
+
+
+def mocked() -> SimpleAnalysisEngine:
+    return SimpleAnalysisEngine.mock(lambda line: "")
 
 
 WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
@@ -89,20 +110,33 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "huge komi": (lambda: Game(9, komi=10**400), KomiError, "expected a finite number"),
     "text as size": (lambda: Game("9"), InvalidSizeError, "board size '9': expected 2 to 25"),  # type: ignore[arg-type]
     "fraction as size": (lambda: Game(9.5), InvalidSizeError, "board size 9.5"),  # type: ignore[arg-type]
-    "size": (lambda: Game(90), InvalidSizeError, "board size 90: expected 2 to 25"),
     "size of a vertex": (lambda: parse_vertex("Z9", width=90, height=9), InvalidSizeError, "board size 90"),
-    "rules": (lambda: Game(9, rules="jap"), RulesError, "rules 'jap': expected one of"),
     "number as rules": (lambda: Game(9, rules=3), RulesError, "rules 3: expected Rules, or a text such"),  # type: ignore[arg-type]
     "text as ko": (lambda: Rules(ko="no"), RulesError, "ko 'no': expected SIMPLE or"),  # type: ignore[arg-type]
     "number as flag": (lambda: Rules(suicide=1), RulesError, "suicide 1: expected true or false"),  # type: ignore[arg-type]
-    "vertex": (lambda: Game(9).color_at("Z9"), InvalidVertexError, "invalid coordinate 'Z9'"),
     "pass": (lambda: Game(9).color_at(PASS), InvalidVertexError, "invalid point pass"),
     "None as point": (lambda: Point(None), InvalidVertexError, "point None: expected a point, or a vertex"),  # type: ignore[arg-type]
+    "None as vertex": (lambda: parse_vertex(None, width=9, height=9), ArgumentError, "vertex None: expected text"),  # type: ignore[arg-type]
+    "None as letters of SGF": (lambda: Point.from_sgf(None), InvalidVertexError, "SGF point None"),  # type: ignore[arg-type]
+    "text as column": (lambda: Point.from_xy("4", 4), InvalidVertexError, "invalid point at x '4'"),  # type: ignore[arg-type]
+    "False as color": (lambda: Color(False), InvalidColorError, "invalid color False"),
+    "one move to avoid": (lambda: mocked().analyse(Game(9), avoid="D4"), ArgumentError, "points 'D4': expected a list"),
+    "no move number": (lambda: GameTree().game(0), SgfError, "move number 0: expected 1 or more"),
+    "text as move number": (lambda: GameTree().game("5"), ArgumentError, "move number '5': expected an integer"),  # type: ignore[arg-type]
+    "tree to analyse": (lambda: mocked().analyse(GameTree()), ArgumentError, "game <GameTree.*: expected a Game"),  # type: ignore[arg-type]
+    "number as limit": (lambda: mocked().analyse(Game(9), 100), ArgumentError, "limit 100: expected a Limit"),  # type: ignore[arg-type]
+    "tree to play on": (lambda: Engine(CONFIG).set_game(GameTree()), ArgumentError, "game <GameTree.*expected a Game"),  # type: ignore[arg-type]
+    "fraction as seed": (lambda: Engine(CONFIG).set_seed(1.5), ArgumentError, "seed 1.5: expected an integer"),  # type: ignore[arg-type]
+    "NaN in a query": (lambda: mocked().query({"komi": np.nan}), ArgumentError, "query: .*expected values of JSON"),
+    "copied client": (lambda: copy.copy(mocked()), ArgumentError, "an engine is not copied or pickled"),
+    "text as main time": (lambda: TimeSettings.absolute("60"), TimeSettingsError, "main time '60': expected seconds"),  # type: ignore[arg-type]
+    "part of a period": (lambda: TimeSettings.byoyomi(60, 9, 2.5), TimeSettingsError, "periods 2.5"),  # type: ignore[arg-type]
+    "part of a move left": (lambda: GameTree().root.set_clock("b", 1, 2.5), SgfError, "clock 2.5"),  # type: ignore[arg-type]
+    "empty name of a folder": (lambda: list(read_headers("")), SgfError, "expected a regular file"),
     "None as move": (lambda: Game(9).play(None), InvalidVertexError, "point None"),  # type: ignore[arg-type]
     "number as stone": (lambda: Game(9).set_up([5]), InvalidVertexError, "move 5: expected a Move of"),  # type: ignore[list-item]
     "text as stones": (lambda: Game(9).set_up("E5"), InvalidVertexError, "move 'E': expected a Move of"),  # type: ignore[arg-type]
     "color": (lambda: Color("red"), InvalidColorError, "invalid color 'red': expected b, black, w or white"),
-    "number as color": (lambda: Color(3), InvalidColorError, r"invalid color 3: expected 1 \(black\) or 2 \(white\)"),
     "number off the board": (lambda: Point(3, 9), InvalidVertexError, "invalid point 3: the board is 9x9"),
     "column off the board": (lambda: Point.from_xy(9, 0, 9), InvalidVertexError, "invalid point at x 9, y 0"),
     "letter of SGF": (lambda: Point.from_sgf("j", 9), InvalidVertexError, "SGF point 'j': expected two letters"),
@@ -153,6 +187,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
     "human": (lambda: play.GameSettings(human=3), InvalidColorError, "invalid color 3"),
     "command": (lambda: SimpleGtpEngine.popen(3), ArgumentError, "command 3: expected texts and paths"),  # type: ignore[arg-type]
+    "no command": (lambda: SimpleGtpEngine.popen([]), EngineStartError, "cannot run '': no command"),
     "word of a command": (lambda: SimpleGtpEngine.popen(["a", 3]), ArgumentError, r"command \['a', 3\]"),  # type: ignore[list-item]
 }
 

@@ -36,8 +36,18 @@ replies and the command line show them unchanged.
 import json
 import re
 from functools import partial
+from numbers import Integral
 from os import PathLike, fspath
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+__all__ = [
+    "ArgumentError", "BoardNotEmptyError", "CannotUndoError", "CommandFailedError", "ConfigError", "EngineBusyError",
+    "EngineDiedError", "EngineError", "EngineStartError", "EngineTimeoutError", "GameStateError", "HandicapError",
+    "IllegalMoveError", "InvalidColorError", "InvalidSizeError", "InvalidVertexError", "KomiError", "LimitError",
+    "ModelError", "RulesError", "SgfError", "TaskError", "TengenError", "TimeSettingsError", "WorkerError"
+]  # fmt: skip
+
+T = TypeVar("T")
 
 SHOWN_VALUE_LENGTH: Final = 60
 """Longest part of a given value repeated in a message, in characters: a megabyte of junk must not be echoed."""
@@ -208,6 +218,19 @@ def problem(given: str, *, expected: str = "", advice: str = "") -> str:
     if advice:
         message += f"; {advice}"
     return message
+
+
+def of_kind(value: T, kind: type, what: str) -> T:
+    """Return an argument that is of this kind; raises ArgumentError for any other."""
+    if isinstance(value, kind):
+        return value
+    expected = "text" if kind is str else "an integer" if kind is Integral else f"a {kind.__name__}"
+    raise ArgumentError(problem(f"{what} {shown(value)}", expected=expected))
+
+
+def refuse_copy(engine: object) -> str:
+    """Raise ArgumentError: the `__reduce__` of what is not copied or pickled."""
+    raise ArgumentError(problem("an engine is not copied or pickled", advice="make one where it is used"))
 
 
 _LONE_BACKSLASH: Final = re.compile(r'"(?:[^"\\\n]|\\\\)*\\[^\\"]')

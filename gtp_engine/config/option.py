@@ -18,6 +18,8 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
+from numbers import Integral, Real
+from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast, get_args
 
@@ -111,8 +113,10 @@ class Option:
         """
         if self.optional and (value is None or (isinstance(value, str) and value == _NONE_WORD)):
             return None
-        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = _to_float(value)
+        if isinstance(value, Real) and not isinstance(value, bool):  # numpy's too
+            value = _to_float(value) if self.kind is float else int(value) if isinstance(value, Integral) else value
+        if self.unit in FILE_UNITS and isinstance(value, PathLike):
+            value = fspath(value)
         if self.normalize is not None and isinstance(value, str):
             return self.normalize(value)
         # The exact type: True is an int to Python, not to a user.
@@ -256,7 +260,7 @@ def _bound_text(bound: float) -> str:
     return str(int(bound)) if bound == int(bound) else str(bound)
 
 
-def _to_float(value: int) -> float:
+def _to_float(value: Real) -> float:
     """Return `value` as a float, infinite where it is too large for one."""
     try:
         return float(value)

@@ -10,14 +10,16 @@ KataGo's JSON and of the search.
 """
 
 import random
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from numbers import Real
 from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine.base.errors import GameStateError, LimitError, counted, problem, shown
+from gtp_engine.base.errors import GameStateError, LimitError, counted, of_kind, problem, shown
 from gtp_engine.base.former_names import former_property
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation
@@ -49,6 +51,8 @@ class Limit:
             if value is not None and not (is_number and 0 < value <= MAX_LIMIT and (name == "time" or value % 1 == 0)):
                 expected = f"a {'' if name == 'time' else 'whole '}number above 0 and up to {MAX_LIMIT:g}, or None"
                 raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
+            if value is not None:  # numpy's numbers, and 1e3
+                object.__setattr__(self, name, float(value) if name == "time" else int(value))
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,7 @@ class PositionEvaluation:
         """The most likely move, a vertex or "pass"."""
         return next(iter(self.policy))
 
-    def draw(self, chance: random.Random | None = None, *, temperature: float = 1.0) -> str:
+    def draw(self, chance: "random.Random | np.random.Generator | None" = None, *, temperature: float = 1.0) -> str:
         """Return a move drawn by its probability to the power of 1 / `temperature`: a lower one draws likelier moves.
 
         Raises LimitError for a temperature that is not above 0.
@@ -230,8 +234,8 @@ class PositionEvaluation:
         if not 0.0 < temperature <= MAX_LIMIT:
             raise LimitError(problem(f"temperature {shown(temperature)}", expected="a number above 0"))
         highest = self.policy[self.best]
-        weights = [(share / highest) ** (1.0 / temperature) for share in self.policy.values()]
-        return (chance or random).choices(tuple(self.policy), weights)[0]
+        sums = [*accumulate((share / highest) ** (1.0 / temperature) for share in self.policy.values())]
+        return tuple(self.policy)[bisect(sums, (chance or random).random() * sums[-1], 0, len(sums) - 1)]
 
 
 @dataclass(frozen=True)
@@ -253,6 +257,11 @@ class PlayResult:
 
     def __str__(self) -> str:
         return "resign" if self.move is None else str(self.move.point)
+
+
+def question(game: Game, limit: Limit | None) -> tuple[Game, Limit]:
+    """Return a game and a limit, by default one that limits nothing; raises ArgumentError for anything else."""
+    return of_kind(game, Game, "game"), of_kind(Limit() if limit is None else limit, Limit, "limit")
 
 
 def analysis_of(report: SearchReport, game: Game) -> Analysis:

@@ -15,17 +15,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
+from numbers import Integral
 from types import EllipsisType
 from typing import Final
 
 from gtp_engine.base.errors import (
-    ArgumentError,
     BoardNotEmptyError,
     ConfigError,
     HandicapError,
     TengenError,
     TimeSettingsError,
+    of_kind,
     problem,
+    refuse_copy,
     shown,
 )
 from gtp_engine.base.former_names import former_name
@@ -33,7 +35,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import MAX_LEVEL
-from gtp_engine.engine.answers import Analysis, Limit, PositionEvaluation, analysis_of, position_evaluation_of
+from gtp_engine.engine.answers import Analysis, Limit, PositionEvaluation, analysis_of, position_evaluation_of, question
 from gtp_engine.engine.final_score import ALIVE, DEAD, SEKI, FinalScore, Scorer, groups_with_status
 from gtp_engine.engine.level_play import LevelPlay, check_level
 from gtp_engine.engine.move_choice import Choice, MoveChooser
@@ -46,7 +48,7 @@ from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES, Evaluator
 from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import AnyMove, Color, Move, Point, is_color, to_color, to_stone
+from gtp_engine.go.coords import AnyMove, Color, Move, Point, is_color, to_color
 from gtp_engine.go.game import Game, listed_games
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
@@ -77,8 +79,10 @@ class Engine:
     command line: that which ships, if it names none.  With None there is no network.  `close`, or the end of a `with`
     block, closes the networks too.
 
-    Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and
-    there is none, ModelError if a network cannot be loaded.
+    Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and there is none,
+    ModelError if a network cannot be loaded.  Methods take points and colours as those of `Game`, and raise
+    InvalidVertexError and InvalidColorError as these do; EngineBusyError while another thread calls one, and
+    EngineDiedError once the engine is closed, or in a process that was forked from its own.
     """
 
     def __init__(
@@ -191,7 +195,10 @@ class Engine:
 
     @exclusive
     def fixed_handicap(self, count: int) -> list[Point]:
-        """Place 2 to 9 handicap stones on the traditional points and return these; raises HandicapError."""
+        """Place 2 to 9 handicap stones on the traditional points and return these.
+
+        Raises HandicapError, BoardNotEmptyError.
+        """
         self._require_empty_board()
         return self._place_handicap(fixed_handicap_points(count, self.game.width, self.game.height))
 
@@ -203,9 +210,9 @@ class Engine:
         """
         self._require_empty_board()
         width, height = self.game.width, self.game.height
-        if isinstance(stones, int):
-            return self._place_handicap(free_handicap_points(stones, width, height))
-        chosen = [to_stone(point, width=width, height=height) for point in stones]
+        if not isinstance(stones, Iterable):
+            return self._place_handicap(free_handicap_points(of_kind(stones, Integral, "handicap"), width, height))
+        chosen = self.game.all_on_board(stones)
         if not 2 <= len(chosen) < width * height:
             given = f"invalid handicap {len(chosen)}"
             raise HandicapError(problem(given, expected=f"2 to {width * height - 1} stones"))
@@ -250,7 +257,7 @@ class Engine:
 
     @exclusive
     def undo(self, count: int = 1) -> None:
-        """Take back moves; raises CannotUndoError."""
+        """Take back moves; raises CannotUndoError (and does nothing) if there are fewer."""
         self.game.undo(count)
         self._chooser.forget_lost_moves()
         self._resigned = EMPTY
@@ -314,10 +321,10 @@ class Engine:
         visits or the time per move that are configured.  With a seed and a limit of visits it finds the same every
         time.  Raises ModelError if the network does not play on such a board.
         """
+        game, limit = question(game, limit)
         self._background.end()
         if (game.width, game.height) != (self.game.width, self.game.height):
             self.prepare_board(game.width, game.height)
-        limit = limit or Limit()
         visits, seconds = limit.visits, limit.time
         if limit == Limit():
             visits = self.config.search.visits or None
@@ -456,6 +463,7 @@ class Engine:
 
         Kernels that are being loaded from the cache, which takes a second, are awaited now, as no clock is running.
         """
+        of_kind(settings, TimeSettings, "time settings")
         if settings.kind is not TimeKind.NONE and not self.kernels.is_compiling:
             self.kernels.wait(CancelToken())
         self._clocks = self._new_clocks(settings)
@@ -464,7 +472,7 @@ class Engine:
     def set_time_left(self, color: int | str, seconds: float, stones: int) -> None:
         """Set a clock as GTP's time_left does: seconds left, and moves or periods left in overtime, 0 before it.
 
-        Raises InvalidColorError and TimeSettingsError.
+        Raises TimeSettingsError.
         """
         self._clocks[to_color(color)].set_time_left(seconds, stones)
 
@@ -574,8 +582,8 @@ class Engine:
 
     @exclusive
     def set_seed(self, seed: int) -> None:
-        """Set the seed of the random numbers; forgets trees and the estimated score."""
-        self.seed = seed
+        """Set the seed of the random numbers, an integer; forgets trees and the estimated score."""
+        self.seed = seed = int(of_kind(seed, Integral, "seed"))
         self._background.end()
         self._searches.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
@@ -590,7 +598,7 @@ class Engine:
 
     @exclusive
     def load_kernels(self) -> None:
-        """Do the same in the background, and return as soon as the network is ready.
+        """Load or compile every kernel in the background, and return as soon as the network is ready.
 
         Until then the engine answers at once, by interpreting kernels.  While they are being compiled, the log says so,
         and a move is chosen by a small search; but with a seed and a number of visits, and no clock, moves and scores
@@ -607,8 +615,7 @@ class Engine:
             self.kernels.close()
             self._searches.close()
 
-    def __reduce__(self) -> str:
-        raise ArgumentError(problem("an engine is not copied or pickled", advice="make one where it is used"))
+    __reduce__ = refuse_copy
 
     def __repr__(self) -> str:
         board = self.game.width, self.game.height
@@ -628,6 +635,7 @@ class Engine:
 
         Raises ModelError (nothing changes then) if the network does not play on such a board.
         """
+        of_kind(game, Game, "game")
         if (game.width, game.height) != (self.game.width, self.game.height):  # now, as no clock is running
             others = self._level.own_evaluators() if self._level.is_on else []
             self._resources.begin_to_prepare(game.width, game.height, others)

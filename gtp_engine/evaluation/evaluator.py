@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ArgumentError, problem, shown
+from gtp_engine.base.errors import ArgumentError, of_kind, problem, shown
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
 from gtp_engine.go.board import is_legal
@@ -226,8 +226,7 @@ class FunctionEvaluator(BareEvaluator):
             self._write(request.out, row, seen, self._function(seen))
 
     def _write(self, out: Evaluation, row: int, seen: Seen, guess: Guess) -> None:
-        if not isinstance(guess, Guess):
-            raise ArgumentError(problem(f"evaluator {self.info.name}: answer {shown(guess)}", expected="a Guess"))
+        of_kind(guess, Guess, f"evaluator {self.info.name}: answer")
         points, sign = list(board_points(seen.width, seen.height)), 1.0 if seen.to_play == BLACK else -1.0
         legal = seen.legal()
         weights = self._numbers("policy", guess.policy, (len(legal),), low=0.0, where=legal)

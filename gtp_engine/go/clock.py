@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Integral, Real
 from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import TimeSettingsError, problem, shown
@@ -80,7 +81,7 @@ KGS_KINDS: Final = KATA_KINDS[:4]
 
 @dataclass(frozen=True)
 class TimeSettings:
-    """Time settings; use the constructors below, which check and simplify them.
+    """Time settings; use the constructors below, which check and simplify them, and raise TimeSettingsError.
 
     Fields that a kind does not use are 0, limits that it does not have are infinite.  All times are in seconds.
 
@@ -116,9 +117,8 @@ class TimeSettings:
     @staticmethod
     def absolute(main_time: float) -> "TimeSettings":
         """Return sudden death after `main_time`; raises TimeSettingsError."""
-        if _UNLIMITED < main_time <= _LARGEST:
-            return TimeSettings.none()
-        return TimeSettings(TimeKind.ABSOLUTE, main_time=_checked(main_time, "main time"))
+        checked = _checked(main_time, "main time")
+        return TimeSettings.none() if main_time > _UNLIMITED else TimeSettings(TimeKind.ABSOLUTE, main_time=checked)
 
     @staticmethod
     def canadian(main_time: float, overtime: float, stones: int) -> "TimeSettings":
@@ -149,10 +149,9 @@ class TimeSettings:
     @staticmethod
     def fischer(main_time: float, increment: float) -> "TimeSettings":
         """Return main time that grows by `increment` with each move; raises TimeSettingsError."""
-        if _UNLIMITED < main_time <= _LARGEST:
-            return TimeSettings.none()
-        main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
-        return TimeSettings(TimeKind.FISCHER, main_time=main_time, increment=increment)
+        checked, increment = _checked(main_time, "main time"), _checked(increment, "increment")
+        is_limited = main_time <= _UNLIMITED
+        return TimeSettings(TimeKind.FISCHER, main_time=checked, increment=increment) if is_limited else TimeSettings()
 
     @staticmethod
     def fischer_capped(
@@ -302,7 +301,7 @@ def _parse_number(name: str, word: str) -> float | int:
 
 def _checked(seconds: float, name: str) -> float:
     """Return a time as a float, shortened to MAX_SECONDS; raises TimeSettingsError."""
-    if not 0 <= seconds <= _LARGEST:
+    if not isinstance(seconds, Real) or not 0 <= seconds <= _LARGEST:
         raise TimeSettingsError(problem(f"{name} {shown(seconds)}", expected="seconds, 0 or more"))
     return min(float(seconds), MAX_SECONDS)
 
@@ -315,7 +314,7 @@ def _checked_limit(seconds: float, name: str) -> float:
 
 def _checked_count(count: int, name: str) -> int:
     """Return a number of stones or periods within bounds; raises TimeSettingsError."""
-    if not 0 <= count <= MAX_COUNT:
+    if not isinstance(count, Integral) or not 0 <= count <= MAX_COUNT:
         raise TimeSettingsError(problem(f"{name} {shown(count)}", expected=f"an integer from 0 to {MAX_COUNT}"))
     return count
 
@@ -396,7 +395,8 @@ class Clock:
         without settings still means no limit.  Raises TimeSettingsError only for seconds that are not finite, negative
         stones and more than MAX_COUNT stones.
         """
-        if not abs(seconds) < math.inf or not 0 <= stones <= MAX_COUNT:
+        are_numbers = isinstance(seconds, Real) and isinstance(stones, Integral)
+        if not are_numbers or not abs(seconds) < math.inf or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
             raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
         seconds = max(-MAX_SECONDS, min(seconds, MAX_SECONDS))

@@ -29,11 +29,14 @@ from gtp_engine.base.errors import (
     InvalidColorError,
     InvalidSizeError,
     InvalidVertexError,
+    of_kind,
     problem,
     shown,
 )
 from gtp_engine.go import constants
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, NULL_POINT
+
+__all__ = ["BLACK", "EMPTY", "PASS", "WHITE", "Color", "Move", "Point", "format_vertex", "parse_vertex"]
 
 COLUMN_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """The letter of each column from the left; there is no I, which looks like 1."""
@@ -62,7 +65,8 @@ class Color(int):
 
     def __new__(cls, value: int | str) -> "Color":
         """Return one of the three colours."""
-        is_empty = value.lower() == "empty" if isinstance(value, str) else isinstance(value, int) and value == EMPTY
+        is_number = isinstance(value, Integral) and not isinstance(value, bool)  # False is python-chess's Black
+        is_empty = value.lower() == "empty" if isinstance(value, str) else is_number and value == EMPTY
         return EMPTY if is_empty else to_color(value)
 
     @property
@@ -85,8 +89,8 @@ class Color(int):
         """Format the word, or the number for a `spec` of integers such as "d"."""
         return _formatted(self, spec)
 
-    def __reduce__(self) -> tuple[type["Color"], tuple[int]]:
-        return Color, (int(self),)
+    def __reduce__(self) -> str:
+        return repr(self)
 
 
 COLORS: Final = (
@@ -141,7 +145,7 @@ class Point(int):
         """Return the point in column `x` from the left and row `y` from the top, both from 0."""
         height = width if height is None else height
         check_size(width, height)
-        if not (0 <= x < width and 0 <= y < height):
+        if x not in range(width) or y not in range(height):
             raise InvalidVertexError(f"invalid point at x {shown(x)}, y {shown(y)}: {_board_span(width, height)}")
         return points_by_number(width, height)[xy_to_point(x, y, width=width)]
 
@@ -150,9 +154,9 @@ class Point(int):
         """Return the point of SGF's two letters, such as "pd"; the pass for none, and for "tt" up to 19 by 19."""
         height = width if height is None else height
         check_size(width, height)
-        if not text or (text == "tt" and max(width, height) <= 19):
+        if text == "" or (text == "tt" and max(width, height) <= 19):
             return PASS
-        if len(text) != 2 or not set(text) <= set(_SGF_LETTERS):
+        if not isinstance(text, str) or len(text) != 2 or not set(text) <= set(_SGF_LETTERS):
             raise InvalidVertexError(problem(f"SGF point {shown(text)}", expected="two letters such as pd, or none"))
         x, y = map(_SGF_LETTERS.index, text)
         return cls.from_xy(x, y, width, height)
@@ -192,8 +196,8 @@ class Point(int):
         """Format the vertex, or the number for a `spec` of integers such as "d"."""
         return _formatted(self, spec)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_the_pass, ()) if self == PASS else (Point, (int(self), self.width, self.height))
+    def __reduce__(self) -> str | tuple[object, ...]:
+        return "PASS" if self == PASS else (Point, (int(self), self.width, self.height))
 
 
 PASS: Final = Point._made(constants.PASS, "pass", 0, 0)
@@ -219,11 +223,6 @@ class Move(NamedTuple):
 
 AnyMove = tuple[int | str, int | str]
 """A colour and a point, either perhaps as text or as a plain number: a `Move`, too."""
-
-
-def _the_pass() -> Point:
-    """Return PASS, for pickle."""
-    return PASS
 
 
 def _formatted(value: Color | Point, spec: str) -> str:
@@ -277,7 +276,7 @@ def parse_vertex(text: str, *, width: int, height: int) -> Point:
     >>> parse_vertex("q16", width=19, height=19)
     Q16
     """
-    if text.lower() == "pass":
+    if of_kind(text, str, "vertex").lower() == "pass":
         check_size(width, height)
         return PASS
     match, points = _VERTEX.fullmatch(text), points_by_number(width, height)

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from gtp_engine.base.errors import ArgumentError, InvalidSizeError, problem, shown
+from gtp_engine.base.errors import ArgumentError, InvalidSizeError, of_kind, problem, shown
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
 from gtp_engine.go.coords import (
     BLACK,
@@ -103,7 +103,7 @@ def parse_board(text: str) -> tuple[list[list[int]], int]:
     The text is what `format_board` or `draw_board` return, or rows alone.  Raises ArgumentError.
     """
     colors = []
-    for line in text.splitlines():
+    for line in of_kind(text, str, "diagram").splitlines():
         if row := _ROW.fullmatch(line):
             colors.append([_COLORS[cell] for cell in row[1] if cell in _COLORS])
         elif not _NO_ROW.fullmatch(line):
@@ -140,25 +140,6 @@ _LARGEST_OWNERSHIP: Final = 1.001
 """Ownership that rounding makes of 1."""
 
 
-class ShownMove(Protocol):
-    """A move of an analysis (`engine.answers.MoveAnalysis`)."""
-
-    @property
-    def vertex(self) -> str:
-        """The move."""
-        ...
-
-    @property
-    def visits(self) -> int:
-        """Its visits."""
-        ...
-
-    @property
-    def winrate(self) -> float:
-        """In [0, 1]."""
-        ...
-
-
 class ShownAnalysis(Protocol):
     """What a picture shows of an analysis (`engine.answers.Analysis`)."""
 
@@ -172,8 +153,8 @@ class ShownAnalysis(Protocol):
         ...
 
     @property
-    def moves(self) -> Sequence[ShownMove]:
-        """The best first."""
+    def moves(self) -> Sequence[Any]:
+        """Those that were searched, the best first, each with vertex, visits and winrate."""
         ...
 
     @property
@@ -210,7 +191,7 @@ def draw_svg(
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
     moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
     owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
-    placed: dict[int, str] = {game.point(key): str(text) for key, text in marks.items()}
+    placed: dict[int, str] = {game.point(key): str(text) for key, text in marks.items() if text is not None}
     numbered = _numbers(game, numbers)
     last = (
         game.last_move.point if game.last_move and not numbered and game.last_move.point not in placed else NULL_POINT
@@ -324,7 +305,8 @@ def _ink(game: "Game", point: int) -> str:
 def _text(game: "Game", point: int, text: str, size: int) -> str:
     x, y = _center(game, point)
     place = f'x="{x}" y="{y + 0.36 * size:g}" font-size="{size}"'
-    return f'<text {place} fill="{_ink(game, point)}">{html.escape(text)}</text>'
+    shown_text = "".join(each if each.isprintable() else " " for each in text)  # XML has no control characters
+    return f'<text {place} fill="{_ink(game, point)}">{html.escape(shown_text)}</text>'
 
 
 def _mark(game: "Game", point: int, mark: str) -> str:
@@ -343,7 +325,7 @@ def _mark(game: "Game", point: int, mark: str) -> str:
     return hole + _text(game, point, mark, 13 if len(mark) < 3 else 9)
 
 
-def _candidates(game: "Game", moves: Iterable[ShownMove]) -> Iterator[str]:
+def _candidates(game: "Game", moves: Iterable[Any]) -> Iterator[str]:
     """Yield the moves of an analysis: winrate in percent, and visits."""
     most = 0
     for move in moves:

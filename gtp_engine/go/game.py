@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from importlib import import_module
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gtp_engine.base.errors import (
     ArgumentError,
@@ -59,10 +60,14 @@ from gtp_engine.go.stones import Played, Stones
 from gtp_engine.go.superko import History
 
 if TYPE_CHECKING:
+    from datetime import date
+
     import numpy as np
     from numpy.typing import NDArray
 
     from gtp_engine.go.board import Board
+
+T = TypeVar("T")
 
 _REASONS: Final = {
     "occupied": "{vertex} is occupied",
@@ -89,7 +94,7 @@ class Game:
     White) to the usual one under the rules.  Methods take colours and points also as text ("black", "Q16"), and return
     `Color`s and `Point`s, numbers that print as words and vertices.  `game["E5"]` is the colour there.  Games are equal
     that have the same size, rules, komi, set-up, moves and side to play.  Raises InvalidSizeError, RulesError and
-    KomiError.
+    KomiError; methods raise InvalidVertexError for what is no point of the board, InvalidColorError for no colour.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -133,7 +138,9 @@ class Game:
         game: Game = _records().game_of(data, move_number)
         return game
 
-    def to_sgf(self, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:
+    def to_sgf(
+        self, *, black_name: str = "", white_name: str = "", result: "str | Score" = "", date: "str | date" = ""
+    ) -> str:
         """Return the game as SGF; names, `result` ("B+3.5", "W+R", "0") and `date` (ISO) are left out if empty.
 
         `from_sgf` turns it into an equal game.
@@ -240,7 +247,7 @@ class Game:
 
     @property
     def hash(self) -> int:
-        """The Zobrist hash of stones and size; it does not depend on the side to play."""
+        """The Zobrist hash of stones and size, 64 bits; it does not depend on the side to play."""
         return self._stones.hash
 
     @property
@@ -308,31 +315,31 @@ class Game:
         return komi + placed[BLACK] - placed[WHITE]
 
     def color_at(self, point: int | str) -> Color:
-        """Return EMPTY, BLACK or WHITE; raises InvalidVertexError for a point off the board."""
+        """Return EMPTY, BLACK or WHITE."""
         return COLORS[self._stones.color[self._on_board(point)]]
 
     __getitem__ = color_at
 
     def point(self, vertex: int | str) -> Point:
-        """Return a point of the board, or the pass, from a vertex or a number; raises InvalidVertexError."""
+        """Return a point of the board, or the pass, from a vertex or a number."""
         if type(vertex) is Point and self._all_points.get(vertex) is vertex:
             return vertex
         return to_point(vertex, width=self.width, height=self.height)
 
     def vertex(self, point: int | str) -> str:
-        """Return a point as text, such as "Q16", or "pass"; raises InvalidVertexError for a point off the board."""
+        """Return a point as text, such as "Q16", or "pass"."""
         return self.point(point).vertex
 
     def chain(self, point: int | str) -> list[Point]:
-        """Return the points of the chain on `point`, sorted; empty for an empty point.  Raises InvalidVertexError."""
+        """Return the points of the chain on `point`, sorted; empty for an empty point."""
         return self._points(sorted(self._stones.chain(self._on_board(point))))
 
     def liberties(self, point: int | str) -> list[Point]:
-        """Return the liberties of the chain on `point`, sorted; none for an empty point.  Raises InvalidVertexError."""
+        """Return the liberties of the chain on `point`, sorted; none for an empty point."""
         return self._points(sorted(self._stones.liberties(self._on_board(point))))
 
     def is_in_ladder(self, point: int | str) -> bool:
-        """Return whether a ladder captures the chain on `point`; no empty point is in one.  Raises InvalidVertexError.
+        """Return whether a ladder captures the chain on `point`; no empty point is in one.
 
         That is a chain in atari that cannot escape though it moves first, or one of two liberties that an unbroken
         series of ataris captures if the opponent moves first.
@@ -344,7 +351,7 @@ class Game:
     def ladder_moves(self, point: int | str) -> list[Point]:
         """Return the opponent's first moves that capture the chain on `point`, at once or in a ladder.
 
-        Empty for a chain that no ladder captures, and for an empty point.  Raises InvalidVertexError.
+        Empty for a chain that no ladder captures, and for an empty point.
         """
         from gtp_engine.go.ladder import working_attacks
 
@@ -376,16 +383,13 @@ class Game:
         return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
     def as_move(self, move: object) -> Move:
-        """Return a Move, or another pair of colour and point, either perhaps as text, as a Move on this board.
-
-        Raises InvalidVertexError and InvalidColorError.
-        """
+        """Return a Move, or another pair of colour and point, either perhaps as text, as a Move on this board."""
         if not isinstance(move, tuple) or len(move) != 2:
             raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
         return Move(to_color(move[0]), self.point(move[1]))
 
     def resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
-        """Return the move that arguments of `play` describe; raises InvalidVertexError and InvalidColorError."""
+        """Return the move that arguments of `play` describe."""
         if isinstance(move, tuple):
             if isinstance(move, Move) and type(move[0]) is Color and self._all_points.get(move[1]) is move[1]:
                 found = move
@@ -402,7 +406,6 @@ class Game:
         """Return None if `color` (default: the side to play) may play on `point`, else the reason as one word.
 
         The reasons are "occupied", "ko", "suicide" and "superko".  A pass is always legal.
-        Raises InvalidVertexError and InvalidColorError, as all methods that take a point or a colour do.
         """
         color = self.to_play if color is None else to_color(color)
         return self._why_illegal(int(self.point(point)), int(color))
@@ -466,7 +469,7 @@ class Game:
 
         `color` defaults to the side to play; either side may move at any time.  `tolerant` permits what records contain
         though the rules of the game forbid it: repetitions, the retaking of a ko and suicide of several stones.
-        Raises IllegalMoveError (the game is unchanged), InvalidVertexError and InvalidColorError.
+        Raises IllegalMoveError; the game is unchanged then.
         """
         played = self.resolve(move, color)
         reason = self._try(int(played.point), int(played.color), tolerant)
@@ -477,7 +480,7 @@ class Game:
 
     def undo(self, count: int = 1) -> None:
         """Take back the last `count` moves; raises CannotUndoError (and does nothing) if there are fewer."""
-        if not 0 <= count <= len(self._moves):
+        if not (isinstance(count, Integral) and 0 <= count <= len(self._moves)):
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
         for _ in range(count):
@@ -486,8 +489,7 @@ class Game:
     def set_up(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
 
-        Raises IllegalMoveError (the game is unchanged) for two stones on one point or a chain without liberties,
-        InvalidVertexError and InvalidColorError.
+        Raises IllegalMoveError (the game is unchanged) for two stones on one point or a chain without liberties.
         """
         first_player = to_color(first_player)
         placed = tuple(map(self.as_move, stones))
@@ -503,12 +505,12 @@ class Game:
     # --- results ---
 
     def score(self, dead: Collection[int | str] = ()) -> Score:
-        """Return the score after removing the stones on the points `dead`; raises InvalidVertexError."""
+        """Return the score after removing the stones on the points `dead`."""
         tally = self.tally(dead)
         return Score(float(tally[Color.BLACK].total), tally[Color.WHITE].total)
 
     def tally(self, dead: Collection[int | str] = ()) -> dict[Color, SideCount]:
-        """Return what the points of each colour are made of without the stones on `dead`; raises InvalidVertexError."""
+        """Return what the points of each colour are made of without the stones on `dead`."""
         points = list(dict.fromkeys(self.all_on_board(dead)))
         button = self.button_black
         if self.has_free_button:
@@ -631,10 +633,8 @@ class Game:
         return [self._all_points[number] for number in numbers]
 
     def all_on_board(self, points: Iterable[int | str]) -> list[Point]:
-        """Return several points of the board; raises InvalidVertexError, and ArgumentError for a single one."""
-        if isinstance(points, str) or not isinstance(points, Iterable):
-            raise ArgumentError(problem(f"points {shown(points)}", expected="a list of points"))
-        return [self._on_board(point) for point in points]
+        """Return several points of the board; raises ArgumentError for a single one."""
+        return [self._on_board(point) for point in several(points)]
 
     def _on_board(self, vertex: int | str) -> Point:
         return to_stone(vertex, width=self.width, height=self.height)
@@ -745,6 +745,13 @@ def _checked_komi(komi: float) -> float:
     except (OverflowError, TypeError):  # an integer of hundreds of digits; a text
         pass
     raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
+
+
+def several(points: Iterable[T]) -> Iterable[T]:
+    """Return several points or moves; raises ArgumentError for a single one."""
+    if isinstance(points, str) or not isinstance(points, Iterable):
+        raise ArgumentError(problem(f"points {shown(points)}", expected="a list of points"))
+    return points
 
 
 def listed_games(games: object) -> list[Game]:

@@ -149,18 +149,14 @@ def _free_order(width: int, height: int) -> tuple[int, ...]:
     largest_pattern = _largest_pattern(width, height)
     order = list(_pattern_points(largest_pattern, width, height)) if largest_pattern else []
     if min(width, height) >= _FOURTH_LINE_SIZE:
-        order += _three_three_points(width, height)
+        three_three = (2, height - 3), (width - 3, 2), (2, 2), (width - 3, height - 3)
+        order += [xy_to_point(x, y, width=width) for x, y in three_three]
     # From the bottom left, as the fixed places begin there.
     rest = sorted(set(board_points(width, height)) - set(order), key=lambda p: (-point_to_xy(p, width=width)[1], p))
     corners = [point for point in rest if _edge_weight(point, width, height) == 0]
     _spread_into(order, [point for point in rest if point not in corners], width=width, height=height)
     _spread_into(order, corners, width=width, height=height)
     return tuple(order)
-
-
-def _three_three_points(width: int, height: int) -> list[int]:
-    xy = ((2, height - 3), (width - 3, 2), (2, 2), (width - 3, height - 3))
-    return [xy_to_point(x, y, width=width) for x, y in xy]
 
 
 def _edge_weight(point: int, width: int, height: int) -> int:

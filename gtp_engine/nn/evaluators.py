@@ -13,7 +13,7 @@ from functools import partial
 from types import EllipsisType
 from typing import Final, NamedTuple
 
-from gtp_engine.base.errors import ArgumentError, problem, shown
+from gtp_engine.base.errors import ArgumentError, of_kind, problem, shown
 from gtp_engine.base.files import expanded
 from gtp_engine.base.streams import once_each, write_log
 from gtp_engine.config import Config, NetworkConfig
@@ -64,8 +64,7 @@ def networks_or_configured(
 
     Raises ArgumentError for what is neither an evaluator nor a configuration, such as the name of a file.
     """
-    if not isinstance(config, Config):
-        raise ArgumentError(problem(f"config {shown(config)}", expected="a Config"))
+    of_kind(config, Config, "config")
     if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
         given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
         raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))

@@ -140,7 +140,7 @@ def _files(paths: Paths) -> Iterator[Path]:
     if not isinstance(paths, str | Path | Iterable):
         raise ArgumentError(problem(f"records {shown(paths)}", expected="files or folders"))
     for path in [paths] if isinstance(paths, str | Path) else paths:
-        yield from records_in(Path(path)) if Path(path).is_dir() else [Path(path)]
+        yield from records_in(Path(path)) if path != "" and Path(path).is_dir() else [Path(path)]
 
 
 def _texts_of_file(path: Path) -> list[tuple[str, str]]:

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from numbers import Integral
 from typing import Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind, problem
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import Move, board_points, format_color, neighbors
 from gtp_engine.go.game import Game
@@ -130,7 +131,7 @@ def _replayed(
     record: SgfRecord, move_number: int | None, rules: Rules | None, komi: float | None
 ) -> tuple[Game, list[str]]:
     """Return what `record_to_game` returns, and notes about what was left out."""
-    if move_number is not None and move_number < 1:
+    if move_number is not None and of_kind(move_number, Integral, "move number") < 1:
         raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
     notes: list[str] = []
     last = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
@@ -281,7 +282,7 @@ def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result
     properties = _root(game)
     for name, text in (("PB", black_name), ("PW", white_name), ("RE", result), ("DT", date)):
         if text:
-            properties[name] = [escaped(one_line(text))]
+            properties[name] = [escaped(one_line(str(text)))]
     root = node = TextNode(None)
     root.raw = dict(sorted(properties.items(), key=lambda item: (item[0] != "FF", item[0])))
     later = [{move.color.letter: _points([move.point], game)} for move in game.moves]

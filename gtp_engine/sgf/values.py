@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.base.errors import ArgumentError, InvalidVertexError, RulesError, SgfError, problem, shown
+from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, of_kind, problem, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import COLORS, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
@@ -117,9 +117,7 @@ def escaped(text: str) -> str:
 
     What no encoding has, lone surrogates, becomes a question mark.  Raises ArgumentError for what is no text.
     """
-    if not isinstance(text, str):
-        raise ArgumentError(problem(f"value {shown(text)}", expected="text"))
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    text = of_kind(text, str, "value").encode("utf-8", "replace").decode("utf-8")
     return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 

@@ -13,7 +13,7 @@ from gtp_engine.go.coords import to_color
 
 
 class GameClock:
-    """Two clocks under `settings`; at first none runs.  `now` returns seconds that only grow."""
+    """Two clocks under `settings`; none runs at first.  `now` returns growing seconds.  Raises InvalidColorError."""
 
     def __init__(self, settings: TimeSettings, now: Callable[[], float] = time.monotonic) -> None:
         self.settings: Final = settings

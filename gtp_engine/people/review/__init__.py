@@ -81,7 +81,7 @@ def review_game(
     `rules` (by default those of the configuration) and `komi` are for records that name none.  With `people`
     (`open_people`) it says what people play, and the ranks that the moves look like.  `progress` is called with the
     share that is done, 0 to 1, and a text; an error that it raises ends the review.  Raises SgfError for a record that
-    cannot be read, and ConfigError for a network that does not evaluate score and ownership.
+    cannot be read, ConfigError for a network without score and ownership, ModelError for a board that it does not play.
     """
     config = config or Config()
     if isinstance(record, Path):

@@ -145,7 +145,7 @@ class People:
         return [int(point) for point in points if shares[point] >= _LEAST_SHARE and point != PASS]
 
     def shares(self, game: Game, rank: str) -> Shares:
-        """Return how many people of a rank play each point in the position of a game."""
+        """Return the share of people of a rank who play each point in the position of a game, float32[points]."""
         positions = new_positions(1, game.width, game.height)
         write_game(positions, 0, game)
         found: Shares = self._shares([game], positions, [rank], [0])[0]

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, Self
 from gtp_engine.base.errors import EngineError
 from gtp_engine.engine.answers import Analysis, MoveAnalysis
 from gtp_engine.go.coords import Color, points_by_number
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, several
 
 NO_LIMIT: Final = 1_000_000_000
 """Visits for a search that is to go on until it is stopped."""
@@ -50,7 +50,8 @@ class AsyncAnalysis:
     `await` returns the result; `async for` yields an `Analysis` now and then, the last one with `is_final`.  The search
     begins then, or with an `async with` block.  It ends at its limit, and when it is left: by `close`, at the end of
     the block, when the loop over it is left by `break` or an error, or with the next command to an engine that does one
-    thing at a time; while a result is awaited, other commands wait.  Raises EngineError.
+    thing at a time; while a result is awaited, other commands wait.  A task of it is made by `asyncio.ensure_future`.
+    Raises EngineError.
 
     `ask` returns the reports of the search; it is told whether only the result is wanted.
 
@@ -140,7 +141,7 @@ def vertices_of(game: Game) -> tuple[str, ...]:
 
 def vertices_among(game: Game, moves: Iterable[int | str]) -> list[str]:
     """Return moves as vertices; raises InvalidVertexError."""
-    return [game.vertex(game.as_move((game.to_play, move)).point) for move in moves]
+    return [game.vertex(move) for move in several(moves)]
 
 
 def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: float, turn: int) -> Analysis | None:

@@ -22,15 +22,17 @@ from numbers import Integral
 from typing import Any, Final
 
 from gtp_engine.base.errors import (
+    ArgumentError,
     CommandFailedError,
     EngineDiedError,
     EngineError,
     EngineTimeoutError,
     LimitError,
+    of_kind,
     problem,
     shown,
 )
-from gtp_engine.engine.answers import Analysis, Limit
+from gtp_engine.engine.answers import Analysis, Limit, question
 from gtp_engine.go.constants import opponent
 from gtp_engine.go.coords import Color, Move
 from gtp_engine.go.game import Game
@@ -59,7 +61,8 @@ class AnalysisEngine(AsyncClient):
     For asyncio.  Any number of searches may be awaited at a time, as by `asyncio.gather`; the engine chooses their
     order.  `timeout` is the longest silence of the engine while it has something to answer, in seconds, perhaps
     infinite.  The end of an `async with` block closes it.  Methods raise EngineError: EngineDiedError,
-    EngineTimeoutError (the engine has been killed) and CommandFailedError, whose messages begin with the label.
+    EngineTimeoutError (the engine has been killed) and CommandFailedError, whose messages begin with the label;
+    LimitError for a time that is not above 0 seconds, and InvalidVertexError.
 
         async with AnalysisEngine.popen("katago analysis") as engine:
             results = await engine.analyse_game(game, Limit(visits=100))
@@ -87,9 +90,10 @@ class AnalysisEngine(AsyncClient):
     async def query(self, query: Mapping[str, Any], *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Return the last responses to any query of the protocol, as they are: one for each of its `analyzeTurns`.
 
-        The query gets an `id` here.  `timeout` is the longest silence in seconds.
+        The query gets an `id` here.  `timeout` is the longest silence in seconds.  Raises ArgumentError for no JSON.
         """
-        asked, found = _Query(self, query, dict, self._patience(timeout)), list[dict[str, Any]]()
+        asked = _Query(self, of_kind(query, Mapping, "query"), dict, self._patience(timeout))
+        found = list[dict[str, Any]]()
         try:
             while len(found) < asked.turns:
                 response = await asked.answer()
@@ -118,6 +122,7 @@ class AnalysisEngine(AsyncClient):
         `allow` and `avoid` are the only moves to search, and those not to search, in this position.  `overrides` are
         KataGo's settings for this query, such as {"humanSLProfile": "rank_5k"}.
         """
+        settings = question(game, limit)[1]
         position, patience = game.copy(), self._patience(timeout)
         restrictions = {
             key: [{"player": game.to_play.letter, "moves": vertices, "untilDepth": 1}]
@@ -126,7 +131,7 @@ class AnalysisEngine(AsyncClient):
         }
 
         def ask(wants_result: bool) -> _Query:
-            until, interval = (limit or Limit(), math.inf) if wants_result else (limit, every)
+            until, interval = (settings, math.inf) if wants_result else (limit, every)
             asked = query_of(position, until, every=interval, ownership=ownership) | restrictions
             asked["overrideSettings"] |= overrides or {}
             return _Query.of(self, position, asked, patience)
@@ -147,8 +152,9 @@ class AnalysisEngine(AsyncClient):
         From Black's view, in the order of `turns`.  Positions are searched side by side, as many as the engine likes.
         `timeout` is the longest silence in seconds.  Raises LimitError for turns that the game does not have.
         """
+        game, limit = question(game, limit)
         wanted, seconds = _turns_of(game, turns), self._patience(timeout)
-        queries = _queries_of_turns(game, limit or Limit(), wanted, ownership=ownership)
+        queries = _queries_of_turns(game, limit, wanted, ownership=ownership)
         found: dict[int, Analysis] = {}
         with contextlib.ExitStack() as stack:
             asked = [_Query.of(self, game, query, seconds) for query in queries]
@@ -167,14 +173,18 @@ class AnalysisEngine(AsyncClient):
     # --- queries and responses ---
 
     def _send(self, query: Mapping[str, Any]) -> str:
-        """Send a query and return the id that it gets; raises EngineError."""
+        """Send a query and return the id that it gets; raises EngineError, and ArgumentError for what is no JSON."""
         if self._failure is not None:
             raise self._failure
         self._count += 1
         name = f"q{self._count}"
         if not self._waiting:
             self._heard = time.monotonic()
-        self.connection.write(json.dumps({**query, "id": name}, separators=(",", ":"), allow_nan=False))
+        try:
+            text = json.dumps({**query, "id": name}, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:  # numpy's numbers; NaN
+            raise ArgumentError(problem(f"query: {error}", expected="values of JSON")) from None
+        self.connection.write(text)
         return name
 
     def _forget(self, name: str) -> None:
@@ -395,8 +405,8 @@ def _queries_of_turns(game: Game, limit: Limit, turns: tuple[int, ...], *, owner
 class SimpleAnalysisEngine(SimpleClient[AnalysisEngine]):
     """An engine that speaks KataGo's analysis protocol, without asyncio; see `AnalysisEngine`, whose methods it has.
 
-    Any thread may ask.  The end of a `with` block closes it.  Methods raise EngineError, and LimitError for a time that
-    is not above 0 seconds.
+    Any thread may ask.  The end of a `with` block closes it.  Methods raise EngineError, LimitError for a time that is
+    not above 0 seconds, and InvalidVertexError.
     """
 
     _client_class = AnalysisEngine

@@ -31,6 +31,7 @@ from gtp_engine.base.errors import (
     EngineTimeoutError,
     LimitError,
     problem,
+    refuse_copy,
     shown,
 )
 from gtp_engine.base.worker_process import join_command, kill_program, own_session, split_command
@@ -513,6 +514,8 @@ class AsyncClient:
             await client.close()
             raise
         return client
+
+    __reduce__ = refuse_copy
 
     async def hello(self) -> None:
         """Ask for what has to be known."""

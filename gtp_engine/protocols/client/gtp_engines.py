@@ -35,11 +35,12 @@ from gtp_engine.base.errors import (
     EngineTimeoutError,
     InvalidVertexError,
     LimitError,
+    of_kind,
     problem,
     shown,
 )
 from gtp_engine.base.former_names import former_name
-from gtp_engine.engine.answers import Analysis, Limit, PlayResult
+from gtp_engine.engine.answers import Analysis, Limit, PlayResult, question
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, settings_command, time_left_arguments
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import AnyMove, Move, to_color
@@ -133,7 +134,8 @@ class GtpEngine(AsyncClient):
     `timeout` is the longest wait for a reply, in seconds, perhaps infinite.  `popen` and `connect` make one, and ask
     for name, version and commands.  Calls are made one after the other; only `kill` is safe from any thread.  The end
     of an `async with` block closes it.  Methods raise EngineError: EngineDiedError, EngineTimeoutError (the engine has
-    been killed) and CommandFailedError, whose messages begin with the label.
+    been killed) and CommandFailedError, whose messages begin with the label; LimitError for a time that is not above 0
+    seconds; InvalidVertexError and InvalidColorError as those of `Game`.
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
@@ -242,7 +244,7 @@ class GtpEngine(AsyncClient):
 
         An engine without a command for rules plays by its own.
         """
-        game = game.copy()  # the caller may go on with it meanwhile
+        game = of_kind(game, Game, "game").copy()  # the caller may go on with it meanwhile
         wanted = _Sent.of(game)
         known, self._position = self._position, None  # unknown if a command fails
         if known is not None and known.base == wanted.base:
@@ -314,7 +316,8 @@ class GtpEngine(AsyncClient):
         `color` defaults to the side to play.  The engine has `timeout` seconds beyond the time of the limit.  Raises
         EngineError also for a limit that the engine does not have, and for a move that is none.
         """
-        limit, mover = limit or Limit(), game.to_play if color is None else to_color(color)
+        game, limit = question(game, limit)
+        mover = game.to_play if color is None else to_color(color)
         await self.set_game(game)
         await self._set_limit(limit)
         known, self._position = self._position, None
@@ -362,7 +365,7 @@ class GtpEngine(AsyncClient):
         moves to search, and those not to search, in this position.  Raises LimitError for a limit of playouts, which
         analyses do not have, and for none where one is needed.
         """
-        limit = limit or Limit()
+        game, limit = question(game, limit)
         if limit.playouts is not None:
             raise LimitError(
                 problem(f"{self.label}: an analysis of {limit.playouts} playouts", expected="time or visits")
@@ -624,7 +627,7 @@ class SimpleGtpEngine(SimpleClient[GtpEngine]):
     """An engine that speaks GTP 2, without asyncio; see `GtpEngine`, whose methods it has.
 
     Any thread may use it; calls are made one after the other.  The end of a `with` block closes it.  Methods raise
-    EngineError, and LimitError for a time that is not above 0 seconds.
+    EngineError, LimitError for a time that is not above 0 seconds, InvalidVertexError and InvalidColorError.
     """
 
     _client_class = GtpEngine

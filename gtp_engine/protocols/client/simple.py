@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, wraps
 from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
+from gtp_engine.base.errors import refuse_copy
 from gtp_engine.engine.answers import Analysis
 from gtp_engine.protocols.client import AsyncAnalysis
 from gtp_engine.protocols.client.connection import AsyncClient
@@ -140,6 +141,7 @@ class SimpleClient(Generic[C]):
         self.label: Final = client.label
         """What messages begin with."""
 
+    __reduce__ = refuse_copy
     popen = starting(AsyncClient.popen)
     connect = starting(AsyncClient.connect)
     mock = starting(AsyncClient.mock)
