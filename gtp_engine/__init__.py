@@ -3,11 +3,11 @@
     from gtp_engine import Rules, Game, Engine
 
 The names below are imported on first use, so that `import gtp_engine` is fast and a GTP session can answer `name`
-before numpy and numba are loaded.  Everything else in the package may change between versions.
+before numpy and numba are loaded.  Everything else in the package may change between versions.  Errors raised on
+purpose are `TengenError`s; an argument of another kind than its annotation says is an `ArgumentError`.
 """
 
 import sys
-import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,31 +64,7 @@ if TYPE_CHECKING:
     from gtp_engine.arena.match.runner import run_match as run_match
     from gtp_engine.arena.match.settings import MatchSettings as MatchSettings
     from gtp_engine.arena.tournament.tournament_runner import run_tournament as run_tournament
-    from gtp_engine.base.errors import ArgumentError as ArgumentError
-    from gtp_engine.base.errors import BoardNotEmptyError as BoardNotEmptyError
-    from gtp_engine.base.errors import CannotUndoError as CannotUndoError
-    from gtp_engine.base.errors import CommandFailedError as CommandFailedError
-    from gtp_engine.base.errors import ConfigError as ConfigError
-    from gtp_engine.base.errors import EngineBusyError as EngineBusyError
-    from gtp_engine.base.errors import EngineDiedError as EngineDiedError
-    from gtp_engine.base.errors import EngineError as EngineError
-    from gtp_engine.base.errors import EngineStartError as EngineStartError
-    from gtp_engine.base.errors import EngineTimeoutError as EngineTimeoutError
-    from gtp_engine.base.errors import GameStateError as GameStateError
-    from gtp_engine.base.errors import HandicapError as HandicapError
-    from gtp_engine.base.errors import IllegalMoveError as IllegalMoveError
-    from gtp_engine.base.errors import InvalidColorError as InvalidColorError
-    from gtp_engine.base.errors import InvalidSizeError as InvalidSizeError
-    from gtp_engine.base.errors import InvalidVertexError as InvalidVertexError
-    from gtp_engine.base.errors import KomiError as KomiError
-    from gtp_engine.base.errors import LimitError as LimitError
-    from gtp_engine.base.errors import ModelError as ModelError
-    from gtp_engine.base.errors import RulesError as RulesError
-    from gtp_engine.base.errors import SgfError as SgfError
-    from gtp_engine.base.errors import TaskError as TaskError
-    from gtp_engine.base.errors import TengenError as TengenError
-    from gtp_engine.base.errors import TimeSettingsError as TimeSettingsError
-    from gtp_engine.base.errors import WorkerError as WorkerError
+    from gtp_engine.base.errors import *  # noqa: F403
     from gtp_engine.config import Config as Config
     from gtp_engine.engine import Choice as Choice
     from gtp_engine.engine import Engine as Engine
@@ -104,15 +80,7 @@ if TYPE_CHECKING:
     from gtp_engine.evaluation.evaluator_info import EvaluatorInfo as EvaluatorInfo
     from gtp_engine.go.clock import TimeLeft as TimeLeft
     from gtp_engine.go.clock import TimeSettings as TimeSettings
-    from gtp_engine.go.coords import BLACK as BLACK
-    from gtp_engine.go.coords import EMPTY as EMPTY
-    from gtp_engine.go.coords import PASS as PASS
-    from gtp_engine.go.coords import WHITE as WHITE
-    from gtp_engine.go.coords import Color as Color
-    from gtp_engine.go.coords import Move as Move
-    from gtp_engine.go.coords import Point as Point
-    from gtp_engine.go.coords import format_vertex as format_vertex
-    from gtp_engine.go.coords import parse_vertex as parse_vertex
+    from gtp_engine.go.coords import *  # noqa: F403
     from gtp_engine.go.game import Game as Game
     from gtp_engine.go.rules import Rules as Rules
     from gtp_engine.go.scoring import Score as Score
@@ -140,19 +108,11 @@ else:  # type checkers read the imports
 _PACKAGES: Final = {"play": "people.play", "review": "people.review"}
 """Public names that are packages themselves, and where they are."""
 
-_FORMER: Final[dict[str, tuple[str, str]]] = {}
-"""Former public names, which still work: the name now, and the version without the former one."""
-
 sys.meta_path.insert(0, FormerModules(__name__, _PACKAGES, gone="3.0"))
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on its first use (PEP 562)."""
-    if name in _FORMER:
-        now, gone = _FORMER[name]
-        message = f"gtp_engine.{name} is now {now}; the former name goes with version {gone}"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        name = now
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _PACKAGES:

@@ -45,32 +45,20 @@ def test_the_table_of_other_libraries_names_what_there_is() -> None:
     assert len(named) > 50 and named <= known, named - known
 
 
-def test_every_public_name_can_be_loaded() -> None:
-    for name in NAMES:
-        assert getattr(gtp_engine, name) is not None
-        assert name in dir(gtp_engine)
-
-
 def test_type_checkers_and_the_documentation_know_every_name() -> None:
-    """They read imports, not `__getattr__`."""
+    """They read imports, not `__getattr__`; every deliberate error is public."""
     (unread,) = (node for node in parse(PACKAGE / "__init__.py").body if isinstance(node, ast.If))
-    known = {alias.name for node in unread.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert known == set(NAMES)
-
-
-def test_every_deliberate_error_is_public() -> None:
-    from gtp_engine.base import errors
-
-    deliberate = {
-        name
-        for name, value in vars(errors).items()
-        if isinstance(value, type) and issubclass(value, errors.TengenError)
-    }
-    assert deliberate == {name for name in gtp_engine.__all__ if name.endswith("Error")}
+    imports = [
+        (str(node.module), each.name) for node in unread.body if isinstance(node, ast.ImportFrom) for each in node.names
+    ]
+    known = {name for _, name in imports} - {"*"}
+    known |= {each for module, name in imports if name == "*" for each in importlib.import_module(module).__all__}
+    classes = [value for value in vars(gtp_engine.base.errors).values() if isinstance(value, type)]
+    assert {each.__name__ for each in classes if issubclass(each, gtp_engine.TengenError)} <= known == {*NAMES}
 
 
 def public_functions() -> Iterator[tuple[str, Any, str]]:
-    """Yield public functions and methods with the docstring of their class."""
+    """Yield public functions, methods and properties with the docstring of their class."""
     for module in (gtp_engine, gtp_engine.play, gtp_engine.review):
         for name in module.__all__:
             value = getattr(module, name)
@@ -78,27 +66,40 @@ def public_functions() -> Iterator[tuple[str, Any, str]]:
                 yield name, value, ""
             for member in dir(value) if isinstance(value, type) else ():
                 found = getattr(value, member)
-                if not member.startswith("_") and inspect.isroutine(found) and hasattr(found, "__code__"):
+                found = getattr(found, "fget", found)
+                if not member.startswith("_") and hasattr(inspect.unwrap(found), "__code__"):
                     yield f"{name}.{member}", found, value.__doc__ or ""
 
 
+def errors_of(function: Any, depth: int = 1) -> set[str]:
+    """Return the names of the errors that a function raises, or those that it calls by their names."""
+    nodes, names = [*ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))], set[str]()
+    calls = [node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    raised = {ast.unparse(node.exc).partition("(")[0] for node in nodes if isinstance(node, ast.Raise) and node.exc}
+    for each in [function.__globals__.get(name) for name in calls] if depth else []:
+        if inspect.isfunction(each) and each.__module__.startswith("gtp_engine."):
+            names |= errors_of(each, depth - 1)
+    return names | {name for name in raised if hasattr(gtp_engine.base.errors, name)}
+
+
 def test_docstrings_name_errors_seconds_and_shapes() -> None:
-    """What a function raises itself, or a base of it, units of times and shapes stand in its docstring or its class."""
+    """Errors, or a base of them, units of times and shapes stand in the docstring or that of the class.
+
+    Arguments of another kind than their annotations raise ArgumentError everywhere.
+    """
     missing = []
     for name, function, of_class in public_functions():
-        said, inner = f"{function.__doc__} {of_class}", inspect.unwrap(function)
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inner)))
-        raised = [
-            each.exc.func for each in ast.walk(tree) if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)
-        ]
-        for kind in [getattr(gtp_engine.base.errors, call.id, None) for call in raised if isinstance(call, ast.Name)]:
-            if kind is not None and not any(base.__name__ in said for base in kind.__mro__[:-4]):
-                missing.append(f"{name}: {kind.__name__}")
-        if "NDArray" in str(inner.__annotations__.get("return")) and not re.search(r"\w\[[\w·, +]+\]", said):
+        inner = inspect.unwrap(function)
+        said = f"{inner.__doc__} {of_class}"
+        for error in errors_of(inner) - {"ArgumentError", "TengenError"}:
+            kind = getattr(gtp_engine, error)
+            if not any(base.__name__ in said for base in kind.__mro__[:-4]):
+                missing.append(f"{name}: {error}")
+        if "ndarray" in str(inner.__annotations__.get("return")) and not re.search(r"\w\[[\w·, +]+\]", said):
             missing.append(f"{name}: the shape")
         times = {"timeout", "every", "seconds"} & set(inspect.signature(inner).parameters)
         missing += [f"{name}: {each}" for each in times if not ("second" in said or f"`{each}`" in said)]
-    assert not missing, missing
+    assert not missing, "\n".join(missing)
 
 
 def test_unknown_names_are_attribute_errors() -> None:
@@ -123,17 +124,9 @@ def test_former_names_of_methods_warn_where_they_are_called() -> None:
         assert seen[0].filename == __file__
 
 
-def test_former_names_of_the_package_warn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(gtp_engine._FORMER, "Position", ("Game", "9.9"))
-    with pytest.warns(DeprecationWarning, match=r"gtp_engine\.Position is now Game; .* goes with version 9\.9") as seen:
-        assert gtp_engine.Position is gtp_engine.Game
-    assert seen[0].filename == __file__
-    assert "Position" not in gtp_engine.__all__
-
-
 def test_former_names_go_in_time() -> None:
     """A name that was renamed before a major version is gone in the next one."""
-    gone = {version for _, version in gtp_engine._FORMER.values()}
+    gone = set[str]()
     for path in PACKAGE.rglob("*.py"):
         gone.update(
             re.findall(

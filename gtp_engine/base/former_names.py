@@ -1,7 +1,4 @@
-"""Former names of public methods and modules, which go on working until the next major version and warn meanwhile.
-
-Former names of the package itself stand in `gtp_engine.__init__`, which loads what it exports by name.
-"""
+"""Former names of public methods and modules, which go on working until the next major version and warn meanwhile."""
 
 import sys
 import warnings
@@ -35,8 +32,7 @@ def former_name(name: str, function: Callable[P, R], *, gone: str, now: str = ""
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         return function(*args, **named)
 
-    does = f"Do the same as `{now or function.__name__}`, whose former name this is; it goes with version {gone}."
-    call.__doc__ = f"{does}\n\n{function.__doc__ or ''}"
+    call.__doc__ = f"Do the same as `{now or function.__name__}`, whose former name this is until version {gone}."
     return call
 
 
