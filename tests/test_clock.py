@@ -107,11 +107,6 @@ def test_kata_time_settings(words: str, expected: TimeSettings) -> None:
         TimeSettings.parse(words.split(), KGS_KINDS)
 
 
-def test_kinds_are_the_words_kata_list_time_settings_prints() -> None:
-    assert " ".join(KATA_KINDS) == "none absolute byoyomi canadian fischer fischer-capped"
-    assert set(KATA_KINDS) == set(TimeKind)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -10,7 +10,6 @@ from gtp_engine.base.errors import InvalidVertexError
 from gtp_engine.go import coords
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import (
-    COLUMN_LETTERS,
     board_points,
     format_color,
     format_vertex,
@@ -70,13 +69,6 @@ def test_vertices_written_otherwise(text: str, same: str) -> None:
     point = parse_vertex(text, width=19, height=19)
     assert point == (PASS if same == "pass" else parse_vertex(same, width=19, height=19))
     assert format_vertex(point, width=19, height=19) == same
-
-
-def test_columns_skip_the_letter_i() -> None:
-    assert len(COLUMN_LETTERS) == MAX_SIZE
-    assert "I" not in COLUMN_LETTERS
-    assert format_vertex(xy_to_point(8, 0, width=25), width=25, height=25) == "J25"
-    assert format_vertex(xy_to_point(24, 24, width=25), width=25, height=25) == "Z1"
 
 
 @pytest.mark.parametrize(

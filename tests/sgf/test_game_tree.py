@@ -254,10 +254,6 @@ def test_every_encoding_survives_byte_for_byte(path: Path) -> None:
     assert [[*node.raw] for node in again.nodes()] == [[*properties] for properties in before]
 
 
-def test_a_file_of_several_games_is_split() -> None:
-    assert games_in(b"x (;C[(;]) y (;B[aa](;W[bb])) (;W[cc]") == [b"(;C[(;])", b"(;B[aa](;W[bb]))", b"(;W[cc]"]
-
-
 def test_a_game_of_a_file_is_named_by_its_number() -> None:
     several = b"(;B[aa]) (;B[bb])\n"
     assert [game_in(several, number) for number in (1, 2)] == [b"(;B[aa])", b"(;B[bb])"]
