@@ -23,14 +23,17 @@ from gtp_engine import (
     ConfigError,
     Engine,
     EngineStartError,
+    FunctionEvaluator,
     Game,
     GameTree,
+    Guess,
     InvalidColorError,
     InvalidSizeError,
     InvalidVertexError,
     KomiError,
     Limit,
     LimitError,
+    MatchSettings,
     Move,
     Point,
     PositionEvaluation,
@@ -48,12 +51,14 @@ from gtp_engine import (
     parse_vertex,
     read_headers,
     read_metadata,
+    run_match,
     write_metadata,
 )
 from gtp_engine.engine.answers import Ownership
-from gtp_engine.people import play
+from gtp_engine.people import play, review
 from gtp_engine.search.report import for_color
 
+MATCH = MatchSettings(first="a", second="b")
 CONFIG = Config().with_values({"game.board_size": 5, "search.search": "rave", "search.visits": 2, "search.seed": 1})
 
 
@@ -185,6 +190,16 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     ),
     "shown side": (lambda: for_color(1.0, 3), InvalidColorError, "invalid color 3"),
     "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
+    "path as a match": (lambda: run_match(MATCH, "games"), ArgumentError, "folder 'games': expected a MatchFolder"),  # type: ignore[arg-type]
+    "whole configuration": (lambda: load_evaluator(Config(), log=print), ArgumentError, "expected a NetworkConfig"),  # type: ignore[arg-type]
+    "part of a visit of a review": (lambda: review.Effort(visits=2.5), ConfigError, "visits 2.5: expected a number"),  # type: ignore[arg-type]
+    "number as clock": (lambda: play.GameSettings(human=BLACK, time=9), ArgumentError, "time 9: expected a TimeSet"),  # type: ignore[arg-type]
+    "no batch": (
+        lambda: FunctionEvaluator(lambda seen: Guess(np.ones(26)), batch=0),
+        LimitError,
+        "batch of 0 positions",
+    ),
+    "text as problems": (lambda: review.problems_in("(;)"), ArgumentError, "record .*: expected bytes"),  # type: ignore[arg-type]
     "human": (lambda: play.GameSettings(human=3), InvalidColorError, "invalid color 3"),
     "command": (lambda: SimpleGtpEngine.popen(3), ArgumentError, "command 3: expected texts and paths"),  # type: ignore[arg-type]
     "no command": (lambda: SimpleGtpEngine.popen([]), EngineStartError, "cannot run '': no command"),

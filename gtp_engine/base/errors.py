@@ -224,8 +224,8 @@ def of_kind(value: T, kind: type, what: str) -> T:
     """Return an argument that is of this kind; raises ArgumentError for any other."""
     if isinstance(value, kind):
         return value
-    expected = "text" if kind is str else "an integer" if kind is Integral else f"a {kind.__name__}"
-    raise ArgumentError(problem(f"{what} {shown(value)}", expected=expected))
+    words: dict[type, str] = {str: "text", bytes: "bytes", Integral: "an integer"}
+    raise ArgumentError(problem(f"{what} {shown(value)}", expected=words.get(kind, f"a {kind.__name__}")))
 
 
 def refuse_copy(engine: object) -> str:

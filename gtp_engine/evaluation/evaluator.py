@@ -16,12 +16,13 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ArgumentError, of_kind, problem, shown
+from gtp_engine.base.errors import ArgumentError, LimitError, of_kind, problem, shown
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
 from gtp_engine.go.board import is_legal
@@ -194,7 +195,7 @@ class FunctionEvaluator(BareEvaluator):
 
     `has_score` says that the function knows the lead, and takes komi into account; `has_ownership` that it knows the
     ownership.  Without them dead stones are found by playing out.  `batch` is the number of positions that a search
-    asks for at a time: with 1 it searches most carefully.
+    asks for at a time: with 1 it searches most carefully.  Raises LimitError for a batch that is no number above 0.
     """
 
     def __init__(
@@ -206,6 +207,8 @@ class FunctionEvaluator(BareEvaluator):
         has_score: bool = False,
         has_ownership: bool = False,
     ) -> None:
+        if not (isinstance(batch, Integral) and batch > 0):
+            raise LimitError(problem(f"batch of {shown(batch)} positions", expected="a whole number above 0"))
         self._function: Final = function
         super().__init__(
             EvaluatorInfo(

@@ -25,7 +25,7 @@ from enum import StrEnum
 from numbers import Integral, Real
 from typing import Final, NamedTuple
 
-from gtp_engine.base.errors import TimeSettingsError, problem, shown
+from gtp_engine.base.errors import TimeSettingsError, of_kind, problem, shown
 
 MAX_SECONDS: Final = 1e12
 """Longest time on a clock, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond.  Longer
@@ -226,7 +226,7 @@ def parse_time(text: str) -> TimeSettings:
 
     They are as people write them (see `TIME_EXPECTED`), or the words of `TimeSettings.parse`.
     """
-    words = text.lower().split()
+    words = of_kind(text, str, "time").lower().split()
     if words and words[0].replace("byo-yomi", "byoyomi") in KATA_KINDS:
         return TimeSettings.parse(words)
     plain = "".join(words)

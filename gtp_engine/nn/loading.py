@@ -24,7 +24,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, of_kind, problem, shown
 from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
@@ -169,7 +169,7 @@ def load_evaluator(
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
     """
-    path = model_path(config.model)
+    path = model_path(of_kind(config, NetworkConfig, "config").model)
     files = find_networks(path, needs_value=needs_value)
     for remark in {each.remark for entry in files.values() for each in entry.networks} - {""}:
         log(remark)

@@ -92,8 +92,8 @@ class MatchFolder:
         table = pandas.DataFrame(MatchFolder(path, settings).to_records())
     """
 
-    def __init__(self, path: Path, settings: MatchSettings) -> None:
-        self.path = path
+    def __init__(self, path: Path | str, settings: MatchSettings) -> None:
+        self.path = path = Path(path)
         self._lock = threading.Lock()
         self._results = path / "results.jsonl"
         self._header = path / "match.json"

@@ -31,7 +31,7 @@ from gtp_engine.arena.match.match_game import FinishedGame, Opening, Referee, lo
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, Sprt, other_side
 from gtp_engine.arena.match.statistics import run_sprt, summarize
-from gtp_engine.base.errors import EngineError, TaskError, TengenError, counted
+from gtp_engine.base.errors import EngineError, TaskError, TengenError, counted, of_kind
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.worker_process import join_command, split_command
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool
@@ -68,9 +68,9 @@ def run_match(
     thread but one at a time.  Raises MatchError when the match cannot continue, games could not be played, or another
     process plays it, and propagates KeyboardInterrupt; the finished games are in the folder in all cases.
 
-        records = run_match(settings, MatchFolder(Path("games"), settings), lambda record: print(record.winner))
+        records = run_match(settings, MatchFolder("games", settings), lambda record: print(record.winner))
     """
-    if not _missing_games(settings, folder):
+    if not _missing_games(settings, of_kind(folder, MatchFolder, "folder")):
         return folder.records()
     with folder.playing(), contextlib.closing(Referee(settings)) as referee:
         if pool is None:  # else the programs have to be there

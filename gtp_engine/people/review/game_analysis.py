@@ -11,11 +11,12 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError, problem, shown
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -90,8 +91,8 @@ class Effort:
         if len(given) > 1:
             raise ConfigError(problem(f"both {' and '.join(given)}", expected="one limit for the review"))
         for name, value in given.items():
-            if not value > 0:
-                raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
+            if not (isinstance(value, Integral if name == "visits" else Real) and value > 0):
+                raise ConfigError(problem(f"{name} {shown(value)}", expected="a number above 0"))
 
     def first_visits(self, points: int) -> int | None:
         """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.

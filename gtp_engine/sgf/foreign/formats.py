@@ -48,7 +48,7 @@ import re
 from codecs import BOM_UTF8
 from typing import Final
 
-from gtp_engine.base.errors import HandicapError, SgfError, problem, shown
+from gtp_engine.base.errors import HandicapError, SgfError, of_kind, problem, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
@@ -91,7 +91,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 def sgf_of(data: bytes) -> bytes:
     """Return a record in GIB, NGF or UGF, or in a page's entities, as SGF in UTF-8; anything else as it is."""
-    if b"&" in data and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
+    if b"&" in of_kind(data, bytes, "record") and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
         return html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
     wide = utf_16(data)
     plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
