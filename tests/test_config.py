@@ -21,7 +21,7 @@ def _values(option: Option) -> st.SearchStrategy[Any]:
     """Return valid values of an option."""
     kinds: dict[type, st.SearchStrategy[Any]] = {
         bool: st.booleans(),
-        int: st.integers(_whole(option.low), _whole(option.high)),
+        int: st.integers(_whole(option.low), _whole(option.high) or 2**63 - 1),
         float: st.floats(option.low, option.high, allow_nan=False, allow_infinity=False),
         str: st.sampled_from(option.choices)
         if option.choices

@@ -36,7 +36,7 @@ replies and the command line show them unchanged.
 import json
 import re
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import Any, Final, TypeVar
 
@@ -224,7 +224,7 @@ def of_kind(value: T, kind: type, what: str) -> T:
     """Return an argument that is of this kind; raises ArgumentError for any other."""
     if isinstance(value, kind):
         return value
-    words: dict[type, str] = {str: "text", bytes: "bytes", Integral: "an integer"}
+    words: dict[type, str] = {str: "text", bytes: "bytes", Integral: "an integer", Real: "a number"}
     raise ArgumentError(problem(f"{what} {shown(value)}", expected=words.get(kind, f"a {kind.__name__}")))
 
 

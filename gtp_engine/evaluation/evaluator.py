@@ -207,7 +207,7 @@ class FunctionEvaluator(BareEvaluator):
         has_score: bool = False,
         has_ownership: bool = False,
     ) -> None:
-        if not (isinstance(batch, Integral) and batch > 0):
+        if of_kind(batch, Integral, "batch") < 1:
             raise LimitError(problem(f"batch of {shown(batch)} positions", expected="a whole number above 0"))
         self._function: Final = function
         super().__init__(

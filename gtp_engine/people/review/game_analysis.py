@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, of_kind, problem
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -91,8 +91,8 @@ class Effort:
         if len(given) > 1:
             raise ConfigError(problem(f"both {' and '.join(given)}", expected="one limit for the review"))
         for name, value in given.items():
-            if not (isinstance(value, Integral if name == "visits" else Real) and value > 0):
-                raise ConfigError(problem(f"{name} {shown(value)}", expected="a number above 0"))
+            if not of_kind(value, Integral if name == "visits" else Real, name) > 0:
+                raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
 
     def first_visits(self, points: int) -> int | None:
         """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.
