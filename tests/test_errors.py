@@ -10,6 +10,7 @@ import pytest
 
 from gtp_engine.base import errors
 from gtp_engine.base.errors import (
+    CommandFailedError,
     IllegalMoveError,
     TengenError,
     counted,
@@ -19,6 +20,7 @@ from gtp_engine.base.errors import (
     shown_path,
     toml_advice,
 )
+from gtp_engine.sgf.record import UnplayableError
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -36,11 +38,12 @@ def test_docstring_says_which_errors_are_value_errors() -> None:
     assert marked == {name for name, cls in _tree().items() if issubclass(cls, ValueError)}
 
 
-def test_an_illegal_move_has_a_reason_that_survives_pickling() -> None:
+def test_errors_survive_pickling_with_their_fields() -> None:
+    """One of a record, which took more than its message, ended a pool of processes."""
     assert str(IllegalMoveError("superko")) == "illegal move: superko"
-    error = pickle.loads(pickle.dumps(IllegalMoveError("ko", "white may not retake at D4 yet")))
-    assert isinstance(error, IllegalMoveError)
-    assert (error.reason, str(error)) == ("ko", "white may not retake at D4 yet")
+    for error in (IllegalMoveError("ko", "no"), UnplayableError("no", 1), CommandFailedError("no", reply="why")):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again), len(vars(again))) == (type(error), "no", vars(error), 1)
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ Messages are one line, in the order *what was given, what was expected, what to 
 replies and the command line show them unchanged.
 """
 
+import copyreg
 import json
 import re
-from functools import partial
 from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import Any, Final, TypeVar
@@ -58,6 +58,10 @@ SHOWN_PATH_LENGTH: Final = 1000
 
 class TengenError(Exception):
     """Base of every error raised on purpose; `str(error)` is one line for the user."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle message and fields, which so survive a process boundary, whatever the constructor takes."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class InvalidVertexError(TengenError, ValueError):
@@ -90,10 +94,6 @@ class IllegalMoveError(TengenError, ValueError):
     def __init__(self, reason: str, message: str | None = None) -> None:
         self.reason = reason
         super().__init__(message if message is not None else f"illegal move: {reason}")
-
-    def __reduce__(self) -> tuple[type["IllegalMoveError"], tuple[str, str]]:
-        """Pickle `reason` and message, so that both survive a process boundary."""
-        return type(self), (self.reason, str(self))
 
 
 class HandicapError(TengenError, ValueError):
@@ -142,10 +142,6 @@ class CommandFailedError(EngineError):
     def __init__(self, message: str, *, reply: str) -> None:
         self.reply = reply
         super().__init__(message)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle both, so that they survive a process boundary."""
-        return partial(type(self), reply=self.reply), (str(self),)
 
 
 class WorkerError(TengenError):
