@@ -13,7 +13,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import isfinite
 from os import PathLike
@@ -203,6 +203,15 @@ def read_regular(path: str | PathLike[str], most: int) -> bytes:
         if os.fstat(file.fileno()).st_size <= most and len(data := file.read(most + 1)) <= most:
             return data
     raise OSError(errno.EFBIG, f"longer than {most:,} bytes", str(path))
+
+
+def newest_first(files: Iterable[Path]) -> list[tuple[Path, float]]:
+    """Return files with the times at which they were written last, the newest first, without those that have gone."""
+    found = []
+    for file in files:
+        with suppress(OSError):
+            found.append((file, file.stat().st_mtime))
+    return sorted(found, key=lambda each: (each[1], str(each[0])), reverse=True)
 
 
 def sync_folder(folder: Path) -> None:

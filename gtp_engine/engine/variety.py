@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
-from gtp_engine.base.files import append, complete_lines, expanded, json_of, writing
+from gtp_engine.base.files import append, complete_lines, expanded, json_of, newest_first, writing
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
@@ -173,7 +173,7 @@ class Variety:
         """Return what the moves in a folder cost, the newest most; files beyond the most moves are deleted."""
         costs: dict[bytes, float] = defaultdict(float)
         used, cost = 0, self.config.avoid_repeats_utility
-        for file in _newest_first(folder.glob(f"*{_POSES}")):
+        for file, _time in newest_first(folder.glob(f"*{_POSES}")):
             if used >= self.config.avoid_repeats_most:
                 file.unlink(missing_ok=True)
                 continue
@@ -191,17 +191,6 @@ class Variety:
 
 def _is_within(turn: int, config: VarietyConfig) -> bool:
     return config.avoid_repeats_min_turn <= turn <= config.avoid_repeats_max_turn
-
-
-def _newest_first(files: "Iterator[Path]") -> list[Path]:
-    """Return files by their times, the newest first; those that have gone meanwhile are left out."""
-    times = []
-    for file in files:
-        try:
-            times.append((file.stat().st_mtime, str(file), file))
-        except OSError:
-            continue
-    return [file for _, _, file in sorted(times, reverse=True)]
 
 
 def _pose(game: Game, move: Move) -> str:
@@ -252,7 +241,7 @@ def _costs_of_records(config: VarietyConfig, log: Log) -> dict[bytes, float]:
             raise ConfigError(problem(f"option variety.avoid_sgf = {shown(name)}", expected="a folder or a record"))
         files += path.rglob("*.sgf") if path.is_dir() else [path]
     names, costs, cost = _words(config.avoid_sgf_names), defaultdict[bytes, float](float), config.avoid_sgf_utility
-    for file in _newest_first(iter(files))[: config.avoid_sgf_files]:
+    for file, _time in newest_first(files)[: config.avoid_sgf_files]:
         try:
             keys = _keys_of_record(GameTree.load(file), names, config.avoid_sgf_min_turn)
         except TengenError as error:

@@ -18,7 +18,7 @@ from gtp_engine.base.errors import (
     problem,
     shown,
 )
-from gtp_engine.base.files import data_folder
+from gtp_engine.base.files import data_folder, newest_first
 from gtp_engine.base.languages import _, margin_text, message_text, ngettext, rank_text, rules_text
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
@@ -662,7 +662,7 @@ class _Unfinished:
         self.last: Path | None = None
         """The copy of the last game that was interrupted, None without one."""
         with suppress(TengenError):  # no home directory: `write` says so
-            self.last = max(_unfinished_folder().glob("*.sgf"), key=_time_of, default=None)
+            self.last = next((path for path, _time in newest_first(_unfinished_folder().glob("*.sgf"))), None)
 
     def moves_of_last(self) -> int:
         """Return how many moves the interrupted game has, 0 if there is none or its copy cannot be read."""
@@ -677,7 +677,7 @@ class _Unfinished:
             folder = _unfinished_folder()
             folder.mkdir(parents=True, exist_ok=True)
             self._path = unused_path(folder)
-            for old in sorted(folder.glob("*.sgf"), key=_time_of, reverse=True)[_KEPT:]:
+            for old, _time in newest_first(folder.glob("*.sgf"))[_KEPT:]:
                 old.unlink(missing_ok=True)
         save(session.to_sgf(), self._path)
 
@@ -695,14 +695,6 @@ class _Unfinished:
 def _unfinished_folder() -> Path:
     """Return the folder of interrupted games, which need not exist; raises TengenError without a home directory."""
     return data_folder() / "unfinished"
-
-
-def _time_of(path: Path) -> float:
-    """Return when a file was written; 0 if it has gone meanwhile."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _steps(command: str, argument: str) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from gtp_engine.base.errors import ModelError, TengenError, problem, shown
-from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, replacing
+from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, newest_first, replacing
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
 from gtp_engine.go.coords import format_color, parse_color
@@ -62,7 +62,7 @@ class JsonFiles:
             with replacing(path) as unfinished:
                 unfinished.touch(mode=PRIVATE_FILE)
                 unfinished.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
-                if keeps_age and (written := _age(path)):
+                for _path, written in newest_first([path] if keeps_age else []):
                     os.utime(unfinished, (written, written))
         except OSError as error:
             reason = f"the {self._what} cannot be saved in {self._folder}: {error.strerror or error}"
@@ -88,8 +88,8 @@ class JsonFiles:
 
         `most` of them, None for all.
         """
-        files = sorted(((_age(path), path.stem) for path in self._folder.glob("*.json")), reverse=True)
-        return [(name, written) for written, name in files if _ID.fullmatch(name)][:most]
+        files = newest_first(self._folder.glob("*.json"))
+        return [(path.stem, written) for path, written in files if _ID.fullmatch(path.stem)][:most]
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there; raises JsonFileError."""
@@ -114,9 +114,8 @@ class JsonFiles:
 
     def keep(self, most: int) -> None:
         """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
-        files = sorted(self._folder.glob("*.json"), key=_age)
         try:
-            for path in files[: max(0, len(files) - most)]:
+            for path, _time in newest_first(self._folder.glob("*.json"))[most:]:
                 path.unlink(missing_ok=True)
         except OSError as error:
             reason = f"the oldest {self._what} cannot be removed from {self._folder}: {error.strerror or error}"
@@ -127,14 +126,6 @@ class JsonFiles:
         if not _ID.fullmatch(name):
             raise JsonFileError(problem(f"game {shown(name)}", expected="16 hexadecimal digits"))
         return self._folder / f"{name}.json"
-
-
-def _age(path: Path) -> float:
-    """Return when a file was last written; 0 if it has just been removed."""
-    try:
-        return os.path.getmtime(path)
-    except OSError:
-        return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
