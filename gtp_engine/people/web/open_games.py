@@ -9,7 +9,6 @@ A change is on the disk before pages get it.  Where that is impossible the game 
 
 import asyncio
 import contextlib
-import json
 import threading
 import time
 import traceback
@@ -31,6 +30,7 @@ from gtp_engine.people.web.client_socket import Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.record_processes import RecordProcesses, check_record
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
+from gtp_engine.protocols.analysis.server import as_text
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, parse_sgf, play_record
 
@@ -146,7 +146,7 @@ class OpenGame:
         """Send the game to a page, which gets all changes from then on."""
         self.viewers.add(viewer)
         viewer(self.tree_message())
-        viewer(encoded(self.message()))
+        viewer(as_text(self.message()))
 
     def record(self, *, is_main: bool = True) -> bytes:
         """Return the record with all its variations, with the game as its main line; without `is_main` as it is."""
@@ -301,7 +301,7 @@ class OpenGame:
         self._state = state if is_counted else state | {"score": ""}
         self._state_time = time.monotonic()
         if changes:
-            self._tell(changes)
+            self.publish(changes)
         self.publish(self.message())
 
     def _look(self) -> "tuple[Message, bytes, tuple[PublishedTree, str]]":
@@ -309,11 +309,9 @@ class OpenGame:
         session = self._session
         return _state_of(session), session.to_bytes(is_main=True), self._published.after(session.tree)
 
-    def publish(self, message: Message) -> None:
-        """Send a message to all pages that show the game."""
-        self._tell(encoded(message))
-
-    def _tell(self, text: str) -> None:
+    def publish(self, message: Message | str) -> None:
+        """Send a message, or its text, to all pages that show the game."""
+        text = message if isinstance(message, str) else as_text(message)
         for viewer in self.viewers:
             viewer(text)
 
@@ -339,11 +337,6 @@ class OpenGame:
             self._written = kept
 
 
-def encoded(message: Message) -> str:
-    """Return a message as text."""
-    return json.dumps(message, separators=(",", ":"), allow_nan=False)
-
-
 class PublishedTree(NamedTuple):
     """What pages know of the tree of the game `name`: the values of its nodes (see `node_values`) by their ids.
 
@@ -358,7 +351,7 @@ class PublishedTree(NamedTuple):
 
     def message(self, *, of: Iterable[str] | None = None) -> str:
         """Return the message with all nodes, each before its children, or with those that are new or have changed."""
-        head = encoded({"type": "tree" if of is None else "nodes", "id": self.name})
+        head = as_text({"type": "tree" if of is None else "nodes", "id": self.name})
         return f'{head[:-1]},"nodes":[{",".join(self.texts.values() if of is None else of)}]}}'
 
     def after(self, tree: GameTree) -> "tuple[PublishedTree, str]":
@@ -368,7 +361,7 @@ class PublishedTree(NamedTuple):
         """
         known, seen = (self.texts, self.seen) if tree.root is self.root else ({}, {})
         nodes = list(tree.nodes())
-        changed = {node.id: encoded(node_values(node)) for node in nodes if seen.get(node.id) is not node.raw}
+        changed = {node.id: as_text(node_values(node)) for node in nodes if seen.get(node.id) is not node.raw}
         is_rearranged = [node.id for node in nodes if node.id in known] != list(known) or any(
             node.id not in known and node.parent is not None and node.parent.children[-1].id in known for node in nodes
         )
@@ -388,11 +381,6 @@ def _state_of(session: GameSession) -> Message:
         "first": format_color(game.first_player),
         "time": session.settings.time.words(),
     }
-
-
-def _described(saved: SavedGame, record: SgfRecord) -> str:
-    """Return what a search in the list of games looks through."""
-    return "\n".join(filter(None, (saved.title, record.black_name, record.white_name, record.date)))
 
 
 def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
@@ -522,7 +510,8 @@ class OpenGames:
             with contextlib.suppress(TengenError):
                 record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
                 is_unplayed = saved.is_own and not record.moves and not saved.title
-                if is_unplayed or text not in _described(saved, record).casefold():
+                words = filter(None, (saved.title, record.black_name, record.white_name, record.date))
+                if is_unplayed or text not in "\n".join(words).casefold():
                     continue
                 found.append({"id": name, "time": written, **_summary(saved, record, reviews.get(name, {}))})
                 if len(found) == count:

@@ -47,9 +47,10 @@ from gtp_engine.people.review.problems import problem_values, problems_in
 from gtp_engine.people.web.access import ADDRESS, ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews
-from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames, encoded
+from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import Fields
+from gtp_engine.protocols.analysis.server import as_text
 from gtp_engine.sgf import GameNode
 from gtp_engine.sgf.foreign.encodings import is_binary
 
@@ -343,7 +344,7 @@ class _Page:
         return {"type": "error", "message": game.unsaved} if game.unsaved else None
 
     def _send(self, message: Message) -> None:
-        self._client.outbox.put(encoded(message))
+        self._client.outbox.put(as_text(message))
 
 
 def _requiring(*phases: Phase) -> SessionMethod:
