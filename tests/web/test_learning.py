@@ -51,10 +51,6 @@ async def reviewed(page: "Page") -> None:
     await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
 
 
-def point(vertex: str) -> str:
-    return f"#board [data-x='{'ABCDE'.index(vertex[0])}'][data-y='{5 - int(vertex[1])}']"
-
-
 @pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
 async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Windows, port: int, touch: bool) -> None:
     better, better_of_white = (move.best for move in with_mistakes(TIMED).moves[:2])
@@ -84,11 +80,11 @@ async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Window
     assert not await page.is_visible("#mistakes"), "which has the answers"
     place = await page.evaluate("getComputedStyle(document.querySelector('#confirm')).position")
     assert (place == "fixed") is touch, "it was far above the question"
-    await page.click(point("C3"))
+    await click_point(page, "C3", 5)
     await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points: White answers ')")
     await until(page, "document.querySelectorAll('#board .number').length > 1")  # by itself
     await page.get_by_role("button", name="Try again").click()
-    await page.click(point("A1"))  # which the review did not look at: the server does
+    await click_point(page, "A1", 5)  # which the review did not look at: the server does
     await until(page, f"/^(A1 loses|Right: A1)/.test({TEXT})")
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await page.get_by_role("button", name="Stop").click()
@@ -98,9 +94,9 @@ async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Window
     assert titles == ["Mistakes of White", "Mistakes of Black"], "of two others, neither is the person"
     await page.click(".quiz-start")
     assert (await page.inner_text(".quiz-text")).startswith("White to play."), "only one side's were asked for"
-    await page.click(point("C3"))  # where a stone is: the server was asked about it
+    await click_point(page, "C3", 5)  # where a stone is: the server was asked about it
     assert await page.inner_text(".quiz-text") == "C3 is occupied."
-    await page.click(point(str(better_of_white)))
+    await click_point(page, str(better_of_white), 5)
     await until(page, f"{TEXT}.startsWith('Right: {better_of_white} is the best move.')")
     await page.get_by_role("button", name="Finish").click()
     assert await page.inner_text(".quiz-text") == "1 of 1 solved, 1 at the first try."

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,11 @@ from fake_evaluators import FakeEvaluator
 from prometheus_client.parser import text_string_to_metric_families
 from web.play_transcripts import received
 from web.serving import TOKEN, RolloutSource, serving, until
-from web.test_play_socket import NEW, ask, hear_any
+from web.test_play_socket import NEW, ask, hear_any, noted_engines
 from yarl import URL
 
 from gtp_engine.base.errors import EngineBusyError
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.web.access import Role, Tokens
@@ -37,18 +35,6 @@ class NetworkSource(RolloutSource):
         return SharedEngines(config, evaluator=FakeEvaluator()).load_for_analyses()
 
 
-class KeptEngines(SharedEngines):
-    """Keeps the engines that it opens."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.engines: list[Engine] = []
-
-    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
-        self.engines.append(super().open_engine(config, log))
-        return self.engines[-1]
-
-
 def figures(text: str) -> dict[str, float]:
     """Return the values in Prometheus' text format by name and labels, read by Prometheus' own parser."""
     return {
@@ -63,18 +49,14 @@ async def read_all(socket: Any) -> None:
         pass
 
 
-async def test_a_page_reads_why_an_engine_in_use_by_another_thread_does_nothing(tmp_path: Path) -> None:
+async def test_a_page_reads_why_an_engine_in_use_by_another_thread_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A server that shared an engine between threads ended with a segmentation fault."""
-    made: list[KeptEngines] = []
-
-    class Source(RolloutSource):
-        def load(self, config: Config) -> Any:
-            made.append(KeptEngines(config))
-            return made[-1].load_for_analyses()
-
-    async with serving(Source(), games=tmp_path) as client, client.ws_connect("/play") as socket:
+    opened = noted_engines(monkeypatch)
+    async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
         await ask(socket, **NEW)
-        (engine,), token = made[0].engines, CancelToken()
+        (engine,), token = opened, CancelToken()
         searching = asyncio.create_task(asyncio.to_thread(engine.search, cancel=token))
 
         def is_in_use() -> bool:

@@ -172,22 +172,14 @@ async def test_a_phone(windows: Windows, port: int) -> None:
     clock = await page.inner_text("#black .clock")
     assert re.match(r"10:00|9:[345]\d", clock), "it runs as soon as the engine has moved"
     await until(page, MY_MOVE)
-    before = await moves_of(page)
-    await tap(page)
+    before, corner = await moves_of(page), page.locator(".point[data-x='2'][data-y='2']")
+    await corner.tap()
+    await until(page, "document.querySelector('#confirm').innerText === 'Play C17'")
     assert await moves_of(page) == before
     await page.click("#first")
     await until(page, "document.querySelector('#confirm').disabled")
     await page.click("#last")
     assert await page.evaluate("document.querySelector('#confirm').disabled")
-    await tap(page)
+    await corner.tap()
     await page.click("#confirm")
     await until(page, f"document.querySelector('#number').innerText.endsWith('/ {before + 2}')")
-
-
-async def tap(page: "Page") -> None:
-    """Tap C17 with a finger, which makes it wait for a confirmation."""
-    await page.evaluate(
-        'document.querySelector(\'.point[data-x="2"][data-y="2"]\')'
-        ".dispatchEvent(new PointerEvent('click', {bubbles: true, pointerType: 'touch'}))"
-    )
-    await until(page, "document.querySelector('#confirm').innerText === 'Play C17'")

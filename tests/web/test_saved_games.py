@@ -107,16 +107,9 @@ GOOD = saved_game("(;SZ[9]KM[7];B[ee])", time=("byoyomi", "60", "30", "3")).to_j
 
 
 OPENED = {
-    "clocks": 6,
-    "dead": 5,
-    "encoding": 7,
-    "free_handicap": 2,
-    "human": 1,
-    "is_own": 2,
-    "level": 7,
-    "may_resign": 2,
-}
-OPENED |= {"node": 4, "notes": 36, "result": 6, "resumed_at": 3, "time": 1, "title": 6}
+    "clocks": 6, "dead": 5, "encoding": 7, "free_handicap": 2, "human": 1, "is_own": 2, "level": 7, "may_resign": 2,
+    "node": 4, "notes": 36, "result": 6, "resumed_at": 3, "time": 1, "title": 6,
+}  # fmt: skip
 """How many of the values a field may have."""
 
 
