@@ -203,10 +203,7 @@ class TestServers:
 
     @pytest.mark.parametrize(
         ("name", "line"),
-        [
-            ("kgs", "engine=/opt/gtp-engine --level 5k"),
-            ("cgos", "  CommandLine = /opt/gtp-engine --level 5k"),
-        ],
+        [("kgs", "engine=/opt/gtp-engine --level 5k"), ("cgos", "  CommandLine = /opt/gtp-engine --level 5k")],
     )
     def test_kgs_and_cgos(self, tmp_path: Path, name: str, line: str) -> None:
         set_up(name, tmp_path, SIMPLE)

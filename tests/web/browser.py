@@ -55,14 +55,7 @@ class Windows:
         """A regular expression of what they may write, beside that a connection is refused (a server restarts)."""
 
     async def page(
-        self,
-        url: str,
-        *,
-        width: int = 1280,
-        height: int = 860,
-        dark: bool = False,
-        touch: bool = False,
-        **options: Any,
+        self, url: str, *, width: int = 1280, height: int = 860, dark: bool = False, touch: bool = False, **options: Any
     ) -> "Page":
         """Open a page in a window of this size; `options` are Playwright's of a context, such as a locale."""
         browser = await self.chromium.started()

@@ -141,11 +141,7 @@ async def test_files_of_the_server_stay_closed(tmp_path: Any) -> None:
     [(64, ("16", "64"), ("65", "none", ""), 64), (None, ("16", "256"), ("257", "none", ""), 256)],
 )
 async def test_a_client_does_not_raise_the_servers_limit_of_memory(
-    monkeypatch: pytest.MonkeyPatch,
-    own: int | None,
-    allowed: tuple[str, ...],
-    refused: tuple[str, ...],
-    limit: int,
+    monkeypatch: pytest.MonkeyPatch, own: int | None, allowed: tuple[str, ...], refused: tuple[str, ...], limit: int
 ) -> None:
     """With its token, a client could have its searches fill the memory of the server."""
     monkeypatch.setattr(memory_budget, "free_memory_mib", lambda: 256 / memory_budget.FREE_SHARE)

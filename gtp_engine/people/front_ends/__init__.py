@@ -31,13 +31,4 @@ FRONT_ENDS: dict[str, FrontEnd] = {
 }
 """Every program and server by its name on the command line."""
 
-__all__ = [
-    "FRONT_ENDS",
-    "Change",
-    "EngineCommand",
-    "FrontEnd",
-    "Locations",
-    "apply",
-    "difference",
-    "engine_program",
-]
+__all__ = ["FRONT_ENDS", "Change", "EngineCommand", "FrontEnd", "Locations", "apply", "difference", "engine_program"]

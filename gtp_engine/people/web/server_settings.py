@@ -64,9 +64,7 @@ class ServerSettings(Section, name="serve"):
         unit="names",
     )
     per_address: int = option(
-        PER_ADDRESS,
-        "WebSockets from one address at once, which may be that of a whole home or club.",
-        low=1,
+        PER_ADDRESS, "WebSockets from one address at once, which may be that of a whole home or club.", low=1
     )
     proxy: str | None = option(
         None,

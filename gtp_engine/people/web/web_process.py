@@ -252,11 +252,7 @@ def _end_of(host: EngineHost, operations: Operations, end_within: Callable[[floa
 
 
 def new_application(
-    host: EngineHost,
-    access: Access,
-    games: Path,
-    per_address: int = PER_ADDRESS,
-    operations: Operations | None = None,
+    host: EngineHost, access: Access, games: Path, per_address: int = PER_ADDRESS, operations: Operations | None = None
 ) -> web.Application:
     """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
     operations = operations or Operations(ServerLog())
