@@ -57,7 +57,10 @@ SHOWN_PATH_LENGTH: Final = 1000
 
 
 class TengenError(Exception):
-    """Base of every error raised on purpose; `str(error)` is one line for the user."""
+    """Base of every error raised on purpose; `str(error)` is one line for the user, see `problem`."""
+
+    def __init__(self, given: str, *, expected: str = "", advice: str = "") -> None:
+        super().__init__(problem(given, expected=expected, advice=advice))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle message and fields, which so survive a process boundary, whatever the constructor takes."""
@@ -221,12 +224,12 @@ def of_kind(value: T, kind: type, what: str) -> T:
     if isinstance(value, kind):
         return value
     words: dict[type, str] = {str: "text", bytes: "bytes", Integral: "an integer", Real: "a number"}
-    raise ArgumentError(problem(f"{what} {shown(value)}", expected=words.get(kind, f"a {kind.__name__}")))
+    raise ArgumentError(f"{what} {shown(value)}", expected=words.get(kind, f"a {kind.__name__}"))
 
 
 def refuse_copy(engine: object) -> str:
     """Raise ArgumentError: the `__reduce__` of what is not copied or pickled."""
-    raise ArgumentError(problem("an engine is not copied or pickled", advice="make one where it is used"))
+    raise ArgumentError("an engine is not copied or pickled", advice="make one where it is used")
 
 
 _LONE_BACKSLASH: Final = re.compile(r'"(?:[^"\\\n]|\\\\)*\\[^\\"]')

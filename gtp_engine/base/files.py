@@ -20,7 +20,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, TengenError, shown, shown_path
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -98,7 +98,7 @@ def data_folder() -> Path:
         return _usual_folder() / "tengen"
     except RuntimeError as error:
         advice = "set TENGEN_DATA_DIR to a folder for networks and games"
-        raise TengenError(problem("there is no home directory", advice=advice)) from error
+        raise TengenError("there is no home directory", advice=advice) from error
 
 
 def _usual_folder() -> Path:
@@ -273,7 +273,7 @@ def writing(path: Path, kind: type[TengenError], what: str = "", *, advice: str 
         yield
     except OSError as error:
         given = f"cannot write {f'{what} ' if what else ''}{shown_path(path)}: {error.strerror or error}"
-        raise kind(problem(given, advice=advice)) from error
+        raise kind(given, advice=advice) from error
 
 
 def check_writable(path: Path) -> None:
@@ -364,7 +364,7 @@ def owning(
     with locked(lock) as is_mine:
         if not is_mine:
             given = f"another process writes to {shown_path(folder if file is None else folder / file)}"
-            raise kind(problem(given, advice=advice))
+            raise kind(given, advice=advice)
         try:
             yield
         except BaseException:

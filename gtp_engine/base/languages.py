@@ -26,7 +26,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.errors import TengenError
 
 ENGLISH: Final = "en"
 
@@ -183,7 +183,7 @@ def _load(domain: str, language: str) -> _gettext.NullTranslations:
         return _gettext.translation(domain, LOCALE, [language.replace("-", "_")])
     except FileNotFoundError as error:
         reason = f"the texts in {LANGUAGES[language]} are not compiled"
-        raise TengenError(problem(reason, advice="install the package, in a checkout with pip install -e .")) from error
+        raise TengenError(reason, advice="install the package, in a checkout with pip install -e .") from error
 
 
 def _system_languages() -> Iterator[str]:

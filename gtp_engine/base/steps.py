@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gtp_engine.base.errors import ConfigError, problem, shown_path
+from gtp_engine.base.errors import ConfigError, shown_path
 from gtp_engine.base.files import json_of, owning, replacing, sha256_of, writing
 from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.streams import write_log
@@ -84,11 +84,9 @@ def check_same(
     """Raise ConfigError if work is to go on with other settings than it began with (`differences`)."""
     if found := differences(began, now, free=free, needed=needed):
         raise ConfigError(
-            problem(
-                f"the run there has other settings ({found})",
-                expected="the settings that it began with",
-                advice="give these, or another folder",
-            )
+            f"the run there has other settings ({found})",
+            expected="the settings that it began with",
+            advice="give these, or another folder",
         )
 
 
@@ -127,7 +125,7 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
         try:
             began: dict[str, str] = json_of(record.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ConfigError(problem(f"chain {shown_path(record)} is damaged", advice="delete it")) from error
+            raise ConfigError(f"chain {shown_path(record)} is damaged", advice="delete it") from error
     check_same(began, given)
 
 

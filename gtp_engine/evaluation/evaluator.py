@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ArgumentError, LimitError, of_kind, problem, shown
+from gtp_engine.base.errors import ArgumentError, LimitError, of_kind, shown
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
 from gtp_engine.go.board import is_legal
@@ -208,7 +208,7 @@ class FunctionEvaluator(BareEvaluator):
         has_ownership: bool = False,
     ) -> None:
         if of_kind(batch, Integral, "batch") < 1:
-            raise LimitError(problem(f"batch of {shown(batch)} positions", expected="a whole number above 0"))
+            raise LimitError(f"batch of {shown(batch)} positions", expected="a whole number above 0")
         self._function: Final = function
         super().__init__(
             EvaluatorInfo(
@@ -248,7 +248,7 @@ class FunctionEvaluator(BareEvaluator):
             out.ownership_black[row, points] = sign * owners
         elif self.info.has_ownership:
             given = f"evaluator {self.info.name}: an answer without ownership"
-            raise ArgumentError(problem(given, expected="one, as has_ownership says"))
+            raise ArgumentError(given, expected="one, as has_ownership says")
         for field in (out.time_left, out.winloss_error, out.score_error):
             field[row] = -1.0
 
@@ -280,7 +280,7 @@ class FunctionEvaluator(BareEvaluator):
         bounds = "" if low == -math.inf else f" from {low:g}" + ("" if high == math.inf else f" to {high:g}")
         of_shape = "×".join(map(str, shape))
         expected = f"a finite number{bounds}" if count == 1 else f"{of_shape} finite numbers{bounds}"
-        raise ArgumentError(problem(f"evaluator {self.info.name}: {name} {shown(value)}", expected=expected))
+        raise ArgumentError(f"evaluator {self.info.name}: {name} {shown(value)}", expected=expected)
 
 
 class ForwardingEvaluator:
@@ -342,4 +342,4 @@ class ExclusiveEvaluator(ForwardingEvaluator):
         total = sum(float(array[:rows].sum()) for array in written)
         if not (math.isfinite(total) and out.policy[:rows].min(initial=0.0) >= 0.0):
             given = f"evaluator {self.info.name}: an evaluation with NaN, infinity or a negative policy"
-            raise ArgumentError(problem(given, expected="finite numbers"))
+            raise ArgumentError(given, expected="finite numbers")

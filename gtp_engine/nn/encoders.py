@@ -155,11 +155,9 @@ def _values(code: int, color: int, area: int) -> FloatArray:
     profile = profile_of(code)
     if not profile.kind:
         raise ModelError(
-            problem(
-                "the network imitates people",
-                expected="a profile of the players",
-                advice="set human.human_profile (humanSLProfile, --human-profile), for example to rank_5k",
-            )
+            "the network imitates people",
+            expected="a profile of the players",
+            advice="set human.human_profile (humanSLProfile, --human-profile), for example to rank_5k",
         )
     values = np.zeros(PROFILE_INPUTS)
     values[0:2] = 1.0

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ArgumentError, InvalidSizeError, problem, shown
+from gtp_engine.base.errors import ArgumentError, InvalidSizeError, shown
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game, listed_games
@@ -28,14 +28,14 @@ def encode(games: Iterable[Game], encoder: str = KATAGO_ENCODER, *, symmetry: in
     """
     shown_games = listed_games(games)
     if not shown_games:
-        raise ArgumentError(problem("no games to encode", expected="one or more"))
+        raise ArgumentError("no games to encode", expected="one or more")
     sizes = {(game.width, game.height) for game in shown_games}
     if len(sizes) > 1:
-        raise InvalidSizeError(problem(f"boards of {len(sizes)} sizes in one call", expected="one size"))
+        raise InvalidSizeError(f"boards of {len(sizes)} sizes in one call", expected="one size")
     width, height = sizes.pop()
     if symmetry not in range(symmetry_count(width, height)):
         expected = f"a number from 0 to {symmetry_count(width, height) - 1}"
-        raise ArgumentError(problem(f"symmetry {shown(symmetry)} of a board of {width}x{height}", expected=expected))
+        raise ArgumentError(f"symmetry {shown(symmetry)} of a board of {width}x{height}", expected=expected)
     made = _encoder(encoder, width, height)
     found = new_inputs(made, len(shown_games), width, height)
     positions = new_positions(min(_AT_ONCE, len(shown_games)), width, height)
@@ -54,5 +54,5 @@ def _encoder(name: str, width: int, height: int) -> Encoder:
         return KatagoV7Encoder(width, height)
     if name not in PLUGGED_IN_ENCODERS:
         known = ", ".join((KATAGO_ENCODER, *PLUGGED_IN_ENCODERS))
-        raise ArgumentError(problem(f"encoder {shown(name)}", expected=f"one of {known}"))
+        raise ArgumentError(f"encoder {shown(name)}", expected=f"one of {known}")
     return plugged_in_encoder(name, width, height)

@@ -13,7 +13,7 @@ from functools import partial
 from types import EllipsisType
 from typing import Final, NamedTuple
 
-from gtp_engine.base.errors import ArgumentError, of_kind, problem, shown
+from gtp_engine.base.errors import ArgumentError, of_kind, shown
 from gtp_engine.base.files import expanded
 from gtp_engine.base.streams import once_each, write_log
 from gtp_engine.config import Config, NetworkConfig
@@ -67,7 +67,7 @@ def networks_or_configured(
     of_kind(config, Config, "config")
     if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
         given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
-        raise ArgumentError(problem(given, expected="an Evaluator or None", advice=advice))
+        raise ArgumentError(given, expected="an Evaluator or None", advice=advice)
     if not isinstance(evaluator, EllipsisType):
         return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, once_each(log)))
     if human is not None:

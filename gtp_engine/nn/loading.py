@@ -24,7 +24,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, of_kind, problem, shown
+from gtp_engine.base.errors import ModelError, of_kind, shown
 from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
@@ -114,11 +114,10 @@ def check_evaluation(model: Model, board: tuple[int, int]) -> None:
             pairs += [(policy[int(move)], share) for move, share in kept.get("moves", {}).items()]
         difference = max((abs(float(a) - float(b)) for a, b in pairs), default=0.0)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        given = f"network {shown(model.path.name)}: {EVALUATION} cannot be read"
-        raise ModelError(problem(given, advice=_DAMAGED)) from error
+        raise ModelError(f"network {shown(model.path.name)}: {EVALUATION} cannot be read", advice=_DAMAGED) from error
     if not difference <= LARGEST_CHANGE:
         given = f"network {shown(model.path.name)} is off by {difference:.2f} from what it found when it was written"
-        raise ModelError(problem(given, expected=f"at most {LARGEST_CHANGE}", advice=_DAMAGED))
+        raise ModelError(given, expected=f"at most {LARGEST_CHANGE}", advice=_DAMAGED)
 
 
 def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
@@ -127,7 +126,7 @@ def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
     if all(output is None or bool((np.abs(output) < _LARGEST_OUTPUT).all()) for output in outputs):  # NaN is not
         return outputs
     name = model.info.name if model.path is None else model.path.name
-    raise ModelError(problem(f"network {shown(name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED))
+    raise ModelError(f"network {shown(name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED)
 
 
 def _results(value: FloatArray) -> FloatArray:

@@ -41,7 +41,7 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import json_of, read_regular, replacing, writing
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
@@ -154,17 +154,13 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
     """Return the metadata in the properties of a file; raises ModelError naming what is missing or wrong."""
     values = {key.removeprefix(_PREFIX): text for key, text in properties.items() if key.startswith(_PREFIX)}
     if "format" not in values:
-        raise ModelError(problem("not a network of this engine: it has no tengen metadata", advice=_HOW_TO_GET_ONE))
+        raise ModelError("not a network of this engine: it has no tengen metadata", advice=_HOW_TO_GET_ONE)
     if values["format"] != FORMAT:
         raise ModelError(
-            problem(
-                f"network format {shown(values['format'])}",
-                expected=FORMAT,
-                advice="another version of Tengen wrote it",
-            )
+            f"network format {shown(values['format'])}", expected=FORMAT, advice="another version of Tengen wrote it"
         )
     if missing := [_PREFIX + key for key in _REQUIRED if key not in values]:
-        raise ModelError(problem(f"the network's metadata lacks {', '.join(missing)}", advice=_HOW_TO_GET_ONE))
+        raise ModelError(f"the network's metadata lacks {', '.join(missing)}", advice=_HOW_TO_GET_ONE)
     is_from_katago = values["encoder"] == KATAGO_ENCODER and bool(values.get("source_sha256"))
     return NetworkInfo(
         kind=_choice(values, "kind", KINDS),
@@ -203,7 +199,7 @@ def _text_of(value: object) -> str:
 
 
 def _wrong(key: str, text: str, expected: str) -> ModelError:
-    return ModelError(problem(f"the network's metadata {_PREFIX}{key} {shown(text)}", expected=expected))
+    return ModelError(f"the network's metadata {_PREFIX}{key} {shown(text)}", expected=expected)
 
 
 def _choice(values: Mapping[str, str], key: str, choices: tuple[str, ...]) -> str:
@@ -264,7 +260,7 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     values |= {_KEYS.get(key, key): value for key, value in more.items()}
     if unknown := values.keys() - {"format", *_KEYS.values()}:
         optional = [key for key in _KEYS.values() if key not in _REQUIRED]
-        raise ModelError(problem(f"metadata {', '.join(sorted(unknown))}", expected=", ".join(optional)))
+        raise ModelError(f"metadata {', '.join(sorted(unknown))}", expected=", ".join(optional))
     texts = {_PREFIX + key: _text_of(value) for key, value in values.items()}
     info, file = info_of(texts), Path(path)
     others = {key: text for key, text in read_properties(file).items() if not key.startswith(_PREFIX)}
@@ -310,7 +306,7 @@ def _check_inputs(info: NetworkInfo, graph: Any, file: Path) -> None:
     wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
     if any(found.get(name) not in (0, channels) for name, channels in wanted.items()):
         given = f"inputs {found} of {shown(file.name)}"
-        raise ModelError(problem(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder"))
+        raise ModelError(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder")
 
 
 def read_metadata(path: Path | str) -> NetworkInfo:
@@ -341,7 +337,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
         data = read_regular(path, MAX_NETWORK_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({reason})")) from error
+        raise ModelError(f"network file {shown_path(path)} cannot be read ({reason})") from error
     try:
         parts = [(number, message if number == _METADATA_FIELD else b"") for number, message in _fields(data)]
         if _GRAPH_FIELD not in dict(parts):
@@ -353,7 +349,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
 
 
 def _no_network(path: Path) -> ModelError:
-    return ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE))
+    return ModelError(f"{shown(path.name)} is damaged or no ONNX file", advice=_HOW_TO_GET_ONE)
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:

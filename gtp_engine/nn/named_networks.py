@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.base.errors import ModelError, TengenError, problem, shown_path
+from gtp_engine.base.errors import ModelError, TengenError, shown_path
 from gtp_engine.base.files import data_folder, expanded, replacing, writing
 from gtp_engine.nn.network_catalogue import published_network
 from gtp_engine.nn.quantized_copy import is_quantized_copy
@@ -47,11 +47,8 @@ def shipped_folder() -> Path:
         if any(place.glob("*.onnx")):
             return place
     raise ModelError(
-        problem(
-            f"the network that ships with the engine is missing from {shown_path(PLACES[0])}",
-            advice="install the engine again, set network.model (--model FILE), "
-            "or search.search to rave (--search rave)",
-        )
+        f"the network that ships with the engine is missing from {shown_path(PLACES[0])}",
+        advice="install the engine again, set network.model (--model FILE), or search.search to rave (--search rave)",
     )
 
 
@@ -63,7 +60,7 @@ def shipped_network(name: str) -> Path:
     path = shipped_networks().get(name)
     if path is None:
         given = f"the network {name}, which ships with the engine, is missing from {shown_path(PLACES[0])}"
-        raise ModelError(problem(given, advice="install the engine again"))
+        raise ModelError(given, advice="install the engine again")
     return path if path.is_dir() else path.parent
 
 
@@ -128,10 +125,8 @@ def model_path(model: str | None) -> Path:
     path = named_networks().get(name, Path(name))  # a file of that name in the current folder is not meant
     if not path.exists():
         raise ModelError(
-            problem(
-                f"the network {shown_path(name)}, which `gtp-engine models default` has set, is missing",
-                advice="set another one, or `gtp-engine models default builtin`",
-            )
+            f"the network {shown_path(name)}, which `gtp-engine models default` has set, is missing",
+            advice="set another one, or `gtp-engine models default builtin`",
         )
     return path
 
@@ -146,7 +141,7 @@ def _named(name: str) -> Path | None:
         return None
     if published.name not in known:
         given = f"network {name} has not been downloaded ({published.wheel_bytes / 1e6:.0f} MB)"
-        raise ModelError(problem(given, advice=f"`gtp-engine models get {name}` gets it"))
+        raise ModelError(given, advice=f"`gtp-engine models get {name}` gets it")
     return known[published.name]
 
 
@@ -165,11 +160,9 @@ def default_name() -> str:
         return BUILTIN
     except UnicodeDecodeError as error:
         raise ModelError(
-            problem(
-                f"{shown_path(file)} is damaged",
-                expected="the name of the default network",
-                advice="set it again with `gtp-engine models default`",
-            )
+            f"{shown_path(file)} is damaged",
+            expected="the name of the default network",
+            advice="set it again with `gtp-engine models default`",
         ) from error
 
 
@@ -184,9 +177,7 @@ def set_default(name: str) -> None:
     elif name != BUILTIN:
         if not os.path.exists(expanded(name)):
             known = " or ".join([BUILTIN, *sorted(named_networks()), "an ONNX file", "a folder"])
-            raise ModelError(
-                problem(f"network {shown_path(name)}", expected=known, advice="`gtp-engine models get` gets one")
-            )
+            raise ModelError(f"network {shown_path(name)}", expected=known, advice="`gtp-engine models get` gets one")
         name = str(expanded(name).resolve())
     file = user_folder() / _DEFAULT_FILE
     with writing(file, ModelError):

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
@@ -123,11 +123,9 @@ class EncodedNetwork:
         if found != wanted:
             name = model.info.name if model.path is None else model.path.name
             raise ModelError(
-                problem(
-                    f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
-                    expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
-                    advice="import or train it again",
-                )
+                f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
+                expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
+                advice="import or train it again",
             )
 
     def run(
@@ -305,11 +303,9 @@ class NetworkEvaluator:
             self._add_outputs(request, encoded)
         if finish_rows(rows, out):
             raise ModelError(
-                problem(
-                    f"network {shown(self.info.name)} returned NaN or infinity",
-                    advice="set network.precision to float32 (--precision float32) or network.provider to cpu "
-                    "(--provider cpu); if that does not help, the file is damaged",
-                )
+                f"network {shown(self.info.name)} returned NaN or infinity",
+                advice="set network.precision to float32 (--precision float32) or network.provider to cpu "
+                "(--provider cpu); if that does not help, the file is damaged",
             )
 
     def _add_outputs(self, request: Request, encoded: EncodedRows) -> None:
@@ -372,11 +368,9 @@ def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
     info = model.info
     if info.encoder != KATAGO_ENCODER or info.kind != "policy+value":
         raise ModelError(
-            problem(
-                f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}",
-                expected=f"policy+value and {KATAGO_ENCODER}",
-                advice="use a network imported from KataGo's, or trained like them",
-            )
+            f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}",
+            expected=f"policy+value and {KATAGO_ENCODER}",
+            advice="use a network imported from KataGo's, or trained like them",
         )
     network = EncodedNetwork(model)
     return NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=0), looks=looks)

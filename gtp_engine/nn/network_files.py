@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import named_networks
@@ -91,7 +91,7 @@ def find_networks(path: Path, *, needs_value: bool = True) -> dict[str, NetworkF
     """
     if not os.path.exists(path):
         known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
-        raise ModelError(problem(f"network {shown_path(path)} does not exist", expected=known))
+        raise ModelError(f"network {shown_path(path)} does not exist", expected=known)
     found = [(file, read_info(file)) for file in (onnx_files(path) if path.is_dir() else _file_and_copy(path))]
     chosen: dict[str, NetworkFiles] = {}
     compared: dict[tuple[Path, ...], NetworkFiles] = {}  # comparing a network with its copy takes a while
@@ -106,11 +106,9 @@ def find_networks(path: Path, *, needs_value: bool = True) -> dict[str, NetworkF
     if missing := [purpose for purpose in needed if purpose not in chosen]:
         kinds = ", ".join(sorted({info.kind for _, info in found}))
         raise ModelError(
-            problem(
-                f"network {shown(path.name)} is for {kinds}",
-                expected=f"one for {' and '.join(missing)} too",
-                advice="put the files into one folder and name that; with --rollout-share 1 a policy alone will do",
-            )
+            f"network {shown(path.name)} is for {kinds}",
+            expected=f"one for {' and '.join(missing)} too",
+            advice="put the files into one folder and name that; with --rollout-share 1 a policy alone will do",
         )
     return chosen
 
@@ -134,12 +132,10 @@ def _with_boards(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
     for each in for_boards.values():
         if not network.info.is_interchangeable(each.info):
             raise ModelError(
-                problem(
-                    f"network {shown(each.info.name)}, for {each.info.sizes}, beside {shown(network.info.name)} in "
-                    f"folder {shown(path.name)}",
-                    expected="the same inputs and outputs",
-                    advice="name a file",
-                )
+                f"network {shown(each.info.name)}, for {each.info.sizes}, beside {shown(network.info.name)} in "
+                f"folder {shown(path.name)}",
+                expected="the same inputs and outputs",
+                advice="name a file",
             )
     return replace(network, for_boards=for_boards)
 
@@ -150,11 +146,9 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
     if len(paths) < len(fitting):
         names = ", ".join(file.name for file, _ in fitting)
         raise ModelError(
-            problem(
-                f"folder {shown(path.name)} has several {purpose} networks ({names})",
-                expected="one for each purpose",
-                advice="name a file",
-            )
+            f"folder {shown(path.name)} has several {purpose} networks ({names})",
+            expected="one for each purpose",
+            advice="name a file",
         )
     remark = ""
     if paths.keys() == {FLOAT, QUANTIZED} and not is_made_from(paths[QUANTIZED], paths[FLOAT]):
@@ -171,7 +165,7 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
 def _file_and_copy(path: Path) -> Sequence[Path]:
     """Return the path and that of its quantized copy; raises ModelError for a file in KataGo's own formats."""
     if is_katago_file(path):
-        raise ModelError(problem(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE))
+        raise ModelError(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE)
     copy = quantized_path(path)
     return [path, copy] if copy.exists() else [path]
 
@@ -180,5 +174,5 @@ def onnx_files(folder: Path) -> Sequence[Path]:
     """Return the ONNX files in a folder, sorted by name; raises ModelError if there is none."""
     files = sorted(folder.glob("*.onnx"))
     if not files:
-        raise ModelError(problem(f"folder {shown_path(folder)} holds no ONNX file", advice=_IMPORT_ADVICE))
+        raise ModelError(f"folder {shown_path(folder)} holds no ONNX file", advice=_IMPORT_ADVICE)
     return files

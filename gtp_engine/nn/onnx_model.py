@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo, read_info
@@ -338,9 +338,7 @@ class OnnxModel:
         """Return a session for boards of this size; raises ModelError."""
         name = shown(self.info.name)
         if not self.info.sizes.include(width, height):
-            raise ModelError(
-                problem(f"network {name} on a board of {width}x{height}", expected=f"boards of {self.info.sizes}")
-            )
+            raise ModelError(f"network {name} on a board of {width}x{height}", expected=f"boards of {self.info.sizes}")
         dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": abs(rows)})
         at_once = self.at_once if rows < 0 else 1
         try:
@@ -392,11 +390,9 @@ class OnnxModel:
 
     def _wrong(self, what: str, found: object, expected: object) -> ModelError:
         return ModelError(
-            problem(
-                f"network {shown(self.path.name)} has the {what} {found}",
-                expected=f"{expected}, as its metadata declares",
-                advice="import or train it again",
-            )
+            f"network {shown(self.path.name)} has the {what} {found}",
+            expected=f"{expected}, as its metadata declares",
+            advice="import or train it again",
         )
 
 

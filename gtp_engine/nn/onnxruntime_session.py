@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime, thread_count
 
@@ -104,7 +104,7 @@ class OnnxRuntimeSession:
             providers = [(provider.onnx_name, how)]
             session = onnxruntime.InferenceSession(model, options, providers=providers, enable_fallback=0)
         if provider.onnx_name not in session.get_providers():
-            raise ModelError(problem(f"{provider.title} could not be started", advice=provider.advice))
+            raise ModelError(f"{provider.title} could not be started", advice=provider.advice)
         self._session: Final = session
         self.inputs: Final = {entry.name: entry.shape[1] for entry in session.get_inputs() if len(entry.shape) > 1}
         """Values per position and point of each input, by its name."""
@@ -136,7 +136,7 @@ def _card(provider: Provider, index: int) -> Any:
         raise ModelError(cards.trouble)
     if index >= len(cards.devices):
         expected = " or ".join(f"{number} ({name})" for number, name in enumerate(cards.names(), 1))
-        raise ModelError(problem(f"device {index + 1} of {provider.title}", expected=expected))
+        raise ModelError(f"device {index + 1} of {provider.title}", expected=expected)
     return cards.devices[index]
 
 

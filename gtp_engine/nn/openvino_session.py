@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.errors import ModelError
 from gtp_engine.base.files import sha256_of
 from gtp_engine.base.machine import available_cores, has_equal_cores, processor_key
 from gtp_engine.compiled.kernel_cache import keep_network, kept_network
@@ -79,7 +79,7 @@ class OpenVinoSession:
     ) -> None:
         if _ended_in - {os.getpid()}:
             advice = 'start processes by multiprocessing.get_context("spawn")'
-            raise ModelError(problem("a network after a fork of a process that has closed one", advice=advice))
+            raise ModelError("a network after a fork of a process that has closed one", advice=advice)
         weakref.finalize(self, lambda: _ended_in.add(os.getpid()))
         parts = _parts(runtime, dimensions, threads) if at_once == 1 else 1
         if parts > 1:
@@ -264,7 +264,7 @@ def _device(runtime: Runtime) -> str:
         raise ModelError(f"{provider.title} finds no device; {provider.driver}")
     if runtime.device > len(names):
         expected = " or ".join(f"{number} ({name})" for number, name in enumerate(names.values(), 1))
-        raise ModelError(problem(f"device {runtime.device} of {provider.title}", expected=expected))
+        raise ModelError(f"device {runtime.device} of {provider.title}", expected=expected)
     return list(names)[max(0, runtime.device - 1)]
 
 

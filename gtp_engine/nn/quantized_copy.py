@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import json_of, locked, replacing, sha256_of
 from gtp_engine.nn.metadata import NetworkInfo, read_properties
 
@@ -156,7 +156,7 @@ class UnfinishedCopy:
         with locked(self.folder / _LOCK_NAME) as is_ours:
             if not is_ours:
                 given = f"another process is making {shown(self.copy.name)} ({self.progress or 'it has just begun'})"
-                raise ModelError(problem(given, advice="wait for it"))
+                raise ModelError(given, advice="wait for it")
             self._forget_others(key)
             try:
                 yield self._keep

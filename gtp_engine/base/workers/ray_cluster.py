@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import gtp_engine
-from gtp_engine.base.errors import WorkerError, problem, shown, shown_path
+from gtp_engine.base.errors import WorkerError, shown, shown_path
 from gtp_engine.base.files import locked, replacing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.workers.worker_pool import (
@@ -90,7 +90,7 @@ def connected(address: str) -> Iterator[Any]:
     try:
         import ray
     except ImportError:
-        raise WorkerError(problem("Ray is not installed", advice=advice_for("ray"))) from None
+        raise WorkerError("Ray is not installed", advice=advice_for("ray")) from None
     with contextlib.ExitStack() as stack:
         options: dict[str, Any] = {"address": address}
         if address == LOCAL:
@@ -121,7 +121,7 @@ def _keep_off_stdout(ray: Any) -> None:
 
 def _unreachable(address: str, reason: str) -> WorkerError:
     given = f"no Ray cluster at {shown_path(address)} ({shown(reason, length=200)[1:-1]})"
-    return WorkerError(problem(given, advice="`ray start --head` starts one and prints its address"))
+    return WorkerError(given, advice="`ray start --head` starts one and prints its address")
 
 
 def _check_address(address: str) -> None:
@@ -132,7 +132,7 @@ def _check_address(address: str) -> None:
         return  # Ray finds only what runs on this machine
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal()):
-        raise WorkerError(problem(f"Ray cluster {shown_path(address)}", expected=f"host:port, {AUTO} or {LOCAL}"))
+        raise WorkerError(f"Ray cluster {shown_path(address)}", expected=f"host:port, {AUTO} or {LOCAL}")
     try:
         answer = _first_bytes(host.strip("[]"), int(port))
     except (OSError, OverflowError) as error:
@@ -269,11 +269,9 @@ def check_versions(wanted: Mapping[str, str], found: Mapping[str, str], node: st
         given = ", ".join(f"{name} {found.get(name, '(missing)')}" for name in names)
         expected = ", ".join(f"{name} {wanted[name]}" for name in names)
         raise WorkerError(
-            problem(
-                f"node {node} has {given}",
-                expected=f"{expected}, as on the machine that sends the work",
-                advice="install these versions there",
-            )
+            f"node {node} has {given}",
+            expected=f"{expected}, as on the machine that sends the work",
+            advice="install these versions there",
         )
 
 
@@ -365,9 +363,7 @@ def place_for_files(node: str) -> Path:
 
 def _no_room(node: str, root: Path, error: OSError) -> WorkerError:
     given = f"node {node} cannot keep networks and compiled kernels in {shown_path(root)}: {error.strerror}"
-    return WorkerError(
-        problem(given, advice="make room there, or set TENGEN_CACHE_DIR on that node before `ray start`")
-    )
+    return WorkerError(given, advice="make room there, or set TENGEN_CACHE_DIR on that node before `ray start`")
 
 
 @dataclass(frozen=True)

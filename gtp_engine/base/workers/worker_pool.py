@@ -32,7 +32,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, problem, shown
+from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, shown
 from gtp_engine.base.worker_process import END_SECONDS, Connection, WorkerProcess, end_workers, start_worker
 from gtp_engine.compiled.kernel_cache import is_cache_filled, note_kernels
 
@@ -596,7 +596,7 @@ def least_minutes() -> float:
             return minutes
     except ValueError:
         pass
-    raise ConfigError(problem(f"TENGEN_WORKER_MINUTES {shown(text)}", expected="minutes, or 0 for as long as it takes"))
+    raise ConfigError(f"TENGEN_WORKER_MINUTES {shown(text)}", expected="minutes, or 0 for as long as it takes")
 
 
 def _seconds(seconds: float) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import read_regular
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format import description as desc
@@ -50,7 +50,7 @@ def load_network(path: str | Path) -> desc.Network:
     try:
         data = read_regular(path, MAX_NETWORK_BYTES)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+        raise ModelError(f"network file {shown_path(path)} cannot be read ({error.strerror})") from error
     try:
         return parse_network(data)
     except ModelError as error:
@@ -71,9 +71,9 @@ def _uncompressed(data: bytes) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             found = file.read(most + 1)
     except (EOFError, OSError, zlib.error) as error:
-        raise ModelError(problem(f"damaged gzip data ({error})", advice="download the file again")) from error
+        raise ModelError(f"damaged gzip data ({error})", advice="download the file again") from error
     if len(found) > most:
-        raise ModelError(problem(f"more than {_HIGHEST_RATIO} times as large when decompressed", expected="a network"))
+        raise ModelError(f"more than {_HIGHEST_RATIO} times as large when decompressed", expected="a network")
     return found
 
 
@@ -91,7 +91,7 @@ class _Tokens:
         """Return the next word."""
         found = _WORD.match(self._data, self._position, self._position + _LONGEST_WORD)
         if not found:
-            raise ModelError(problem("the file ends too early", expected=what, advice="download it again"))
+            raise ModelError("the file ends too early", expected=what, advice="download it again")
         self._position = found.end()
         return found[1].decode("ascii", errors="replace")
 
@@ -103,7 +103,7 @@ class _Tokens:
         except ValueError:
             number = least - 1
         if not least <= number <= most:
-            raise ModelError(problem(f"{what} {shown(word)}", expected=f"an integer from {least} to {most}"))
+            raise ModelError(f"{what} {shown(word)}", expected=f"an integer from {least} to {most}")
         return number
 
     def flag(self, what: str) -> bool:
@@ -118,30 +118,30 @@ class _Tokens:
         except ValueError:
             number = 0.0
         if not (number > 0 and np.isfinite(number)):
-            raise ModelError(problem(f"{what} {shown(word)}", expected="a positive number"))
+            raise ModelError(f"{what} {shown(word)}", expected="a positive number")
         return number
 
     def unused(self, what: str, count: int) -> None:
         """Skip `count` reserved numbers, which must be zero."""
         for _ in range(count):
             if (word := self.word(what)) != "0":
-                raise ModelError(problem(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may support it"))
+                raise ModelError(f"{what} {shown(word)}", expected="0", advice="a newer Tengen may support it")
 
     def floats(self, what: str, shape: tuple[int, ...]) -> FloatArray:
         """Return the next array, of `shape`."""
         count = math.prod(shape)
         if count > len(self._data) - self._position:  # a number takes a byte at least
-            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
+            raise ModelError(f"the file ends within {what}", advice="download it again")
         mark = _BINARY_MARK.match(self._data, self._position)
         array = self._binary_floats(what, count, mark.end()) if mark else self._text_floats(what, count)
         if not np.isfinite(array).all():
-            raise ModelError(problem(f"{what} holds a weight that is not a finite number", advice="download it again"))
+            raise ModelError(f"{what} holds a weight that is not a finite number", advice="download it again")
         return array.reshape(shape)
 
     def _binary_floats(self, what: str, count: int, start: int) -> FloatArray:
         end = start + 4 * count
         if end > len(self._data):
-            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
+            raise ModelError(f"the file ends within {what}", advice="download it again")
         self._position = end
         return np.frombuffer(self._data, "<f4", count, start).astype(np.float32)
 
@@ -155,12 +155,12 @@ class _Tokens:
                 break
             size *= 2
         if len(words) < count:
-            raise ModelError(problem(f"the file ends within {what}", advice="download it again"))
+            raise ModelError(f"the file ends within {what}", advice="download it again")
         self._position += len(chunk) - (len(words[count]) if len(words) > count else 0)
         try:
             return np.array(words[:count], dtype=np.bytes_).astype(np.float32)
         except ValueError as error:
-            raise ModelError(problem(f"{what} holds a weight that is not a number")) from error
+            raise ModelError(f"{what} holds a weight that is not a number") from error
 
 
 class _Parser(_Tokens):
@@ -189,14 +189,12 @@ class _Parser(_Tokens):
     def _model_version(self, name: str) -> int:
         word = self.word("the network's version")
         if not (name.isascii() and name.isprintable() and word.isdecimal()):
-            raise ModelError(problem("not a KataGo network", expected="a file that begins with its name and version"))
+            raise ModelError("not a KataGo network", expected="a file that begins with its name and version")
         version = int(word)
         if not OLDEST_VERSION <= version <= NEWEST_VERSION:
             known = f"{OLDEST_VERSION} to {NEWEST_VERSION}"
             why = "older networks have other inputs" if version < OLDEST_VERSION else "a newer Tengen may support it"
-            raise ModelError(
-                problem(f"network {shown(name)} is of model version {version}", expected=known, advice=why)
-            )
+            raise ModelError(f"network {shown(name)} is of model version {version}", expected=known, advice=why)
         return version
 
     def _scales(self) -> Scales:
@@ -212,11 +210,9 @@ class _Parser(_Tokens):
         encoder = self.integer("version of the profile encoder")
         if encoder > _NEWEST_PROFILE_ENCODER:
             raise ModelError(
-                problem(
-                    f"network {shown(name)} has version {encoder} of the profile encoder (metaEncoderVersion)",
-                    expected=f"0 or {_NEWEST_PROFILE_ENCODER}",
-                    advice="a newer Tengen may support it",
-                )
+                f"network {shown(name)} has version {encoder} of the profile encoder (metaEncoderVersion)",
+                expected=f"0 or {_NEWEST_PROFILE_ENCODER}",
+                advice="a newer Tengen may support it",
             )
         suicide_area = self.flag("choice of pass-alive areas")
         self.unused("model option", 6)
@@ -235,7 +231,7 @@ class _Parser(_Tokens):
             for part in ("height", "width", "input channels", "output channels", "row dilation", "column dilation")
         )
         if height % 2 == 0 or width % 2 == 0:
-            raise ModelError(problem(f"{what} is {height}×{width}", expected="odd sizes"))
+            raise ModelError(f"{what} is {height}×{width}", expected="odd sizes")
         _expect(f"input channels of {what}", given_inputs, inputs)
         _expect(f"output channels of {what}", given_outputs, outputs)
         weights = self._floats(what, height, width, given_inputs, given_outputs)
@@ -251,7 +247,7 @@ class _Parser(_Tokens):
         scale = self._floats(f"scales of {what}", channels) if has_scale else np.ones(channels, np.float32)
         bias = self._floats(f"biases of {what}", channels) if has_bias else np.zeros(channels, np.float32)
         if not (variance + epsilon > 0).all():
-            raise ModelError(problem(f"{what} has a negative variance", advice="download the file again"))
+            raise ModelError(f"{what} has a negative variance", advice="download the file again")
         merged = scale / np.sqrt(variance + epsilon)
         return desc.BatchNorm(merged.astype(np.float32), (bias - merged * mean).astype(np.float32))
 
@@ -282,7 +278,7 @@ class _Parser(_Tokens):
             return desc.Activation(kind.removeprefix("ACTIVATION_"))
         except ValueError as error:
             known = ", ".join(f"ACTIVATION_{each.value}" for each in desc.Activation)
-            raise ModelError(problem(f"{what} is {shown(kind)}", expected=f"one of {known}")) from error
+            raise ModelError(f"{what} is {shown(kind)}", expected=f"one of {known}") from error
 
     def _matmul(self, inputs: int, outputs: int | None = None) -> desc.MatMul:
         what = f"matrix {shown(self.word('a matrix'))}"
@@ -343,7 +339,7 @@ class _Parser(_Tokens):
         for _ in range(count):
             kind = self.word("a block")
             if kind not in readers:
-                raise ModelError(problem(f"block kind {shown(kind)}", expected=f"one of {', '.join(readers)}"))
+                raise ModelError(f"block kind {shown(kind)}", expected=f"one of {', '.join(readers)}")
             self.word("a block's name")
             blocks.append(readers[kind](channels))
         return tuple(blocks)
@@ -361,7 +357,7 @@ class _Parser(_Tokens):
         count = self.integer("number of blocks in a bottleneck block", least=1)
         self._depth += 1
         if self._depth > _MOST_NESTED_STACKS:
-            raise ModelError(problem(f"blocks nested {self._depth} deep", expected=f"at most {_MOST_NESTED_STACKS}"))
+            raise ModelError(f"blocks nested {self._depth} deep", expected=f"at most {_MOST_NESTED_STACKS}")
         narrow = self._norm_act_conv(channels)
         inner = _outputs(narrow.conv)
         blocks = self._blocks(count, inner)
@@ -378,10 +374,8 @@ class _Parser(_Tokens):
         rotates, learned = self.flag("flag of rotation"), self.flag("flag of learned rotation")
         if heads % kv_heads or (rotates and query_channels % 2):
             raise ModelError(
-                problem(
-                    f"attention with {heads} heads of {query_channels} channels and {kv_heads} key/value heads",
-                    expected="heads that share key/value heads evenly and, where they are rotated, an even size",
-                )
+                f"attention with {heads} heads of {query_channels} channels and {kv_heads} key/value heads",
+                expected="heads that share key/value heads evenly and, where they are rotated, an even size",
             )
         norm = self._inner_norm(channels)
         query = self._matmul(channels, heads * query_channels)
@@ -417,7 +411,7 @@ class _Parser(_Tokens):
         hidden = self.integer("hidden channels of a feed-forward block", least=1)
         if not self.flag("gate flag of a feed-forward block"):
             raise ModelError(
-                problem("a feed-forward block without gate", expected="SwiGLU, the only kind that the format defines")
+                "a feed-forward block without gate", expected="SwiGLU, the only kind that the format defines"
             )
         norm, up = self._inner_norm(channels), self._matmul(channels, hidden)
         gate, down = self._matmul(channels, hidden), self._matmul(hidden, channels)
@@ -432,7 +426,7 @@ class _Parser(_Tokens):
             return 4 if self._version == 16 else 2
         channels = self.integer("number of policy channels")
         if channels not in (2, 4):
-            raise ModelError(problem(f"a policy head of {channels} channels", expected="2 or 4"))
+            raise ModelError(f"a policy head of {channels} channels", expected="2 or 4")
         self.unused("policy option", 3)
         return channels
 
@@ -479,4 +473,4 @@ def _outputs(conv: desc.Conv) -> int:
 def _expect(what: str, given: int, wanted: int | None) -> None:
     """Raise ModelError unless `given` equals `wanted`; None accepts any number."""
     if wanted is not None and given != wanted:
-        raise ModelError(problem(f"{given} {what}", expected=str(wanted), advice="the file is damaged"))
+        raise ModelError(f"{given} {what}", expected=str(wanted), advice="the file is damaged")

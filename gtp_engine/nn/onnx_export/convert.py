@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.base.errors import ModelError, problem, shown_path
+from gtp_engine.base.errors import ModelError, shown_path
 from gtp_engine.base.files import check_writable, json_of, read_regular, replacing, sha256_of, writing
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
@@ -73,7 +73,7 @@ def convert_file(source: Path, target: Path) -> Conversion:
     try:
         data = read_regular(source, MAX_NETWORK_BYTES)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+        raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
     check_target(target, source=source)
     return convert_bytes(data, source.name, target)
 
@@ -117,7 +117,7 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
             copy = convert_bytes(read_regular(source, MAX_NETWORK_BYTES), source.name, user_folder() / name).path
             log(f"Imported as {copy}; the next start finds it there.")
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(source)} cannot be read ({error.strerror})")) from error
+        raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
     if known != [*state[1:], digest]:
         _write_index(index | {state[0]: [*state[1:], digest]})
     return copy
@@ -188,6 +188,6 @@ def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, a
 def check_target(target: Path, *, source: Path) -> None:
     """Raise ModelError if `target` cannot be written, or is the file `source` that is read, which would be lost."""
     if target.exists() and source.exists() and target.samefile(source):
-        raise ModelError(problem(f"{shown_path(target)} is the network itself", expected="another file to write"))
+        raise ModelError(f"{shown_path(target)} is the network itself", expected="another file to write")
     with writing(target, ModelError, NETWORK_FILE):
         check_writable(target)

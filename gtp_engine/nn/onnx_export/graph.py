@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.errors import ModelError
 from gtp_engine.base.installation import command_with
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import MIDDLE_WIDTH
@@ -37,8 +37,7 @@ class Graph:
             import onnx.helper
             import onnx.numpy_helper
         except ImportError as error:
-            advice = f"install it: {command_with('onnx')}"
-            raise ModelError(problem("the package onnx is missing", advice=advice)) from error
+            raise ModelError("the package onnx is missing", advice=f"install it: {command_with('onnx')}") from error
 
         self._onnx = onnx
         self._nodes: list[Any] = []

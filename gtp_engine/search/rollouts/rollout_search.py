@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.machine import available_cores
 from gtp_engine.config import SearchConfig
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
@@ -23,11 +23,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Pace, Progress, RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
-from gtp_engine.search.rollouts.reusable_rollout_tree import (
-    ReusableRolloutTree,
-    RolloutBuffers,
-    RolloutTreeStore,
-)
+from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers, RolloutTreeStore
 from gtp_engine.search.rollouts.rollout import POLICIES, TACTICAL
 from gtp_engine.search.rollouts.rollout_select import (
     RAVE,
@@ -234,7 +230,7 @@ def kernel_policy(config: SearchConfig) -> int:
     """
     if config.rollout_policy == "network":
         given = "search.rollout_policy = network in a search without a network"
-        raise ConfigError(problem(given, expected="auto, linear, tactical or uniform"))
+        raise ConfigError(given, expected="auto, linear, tactical or uniform")
     return POLICIES.get(config.rollout_policy, TACTICAL)
 
 
