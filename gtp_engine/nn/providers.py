@@ -109,7 +109,7 @@ class Provider:
     openvino_device: str = ""
     plug_in: str = ""
     driver: str = ""
-    has_half: bool = False
+    has_half: bool = True
 
     @property
     def is_cpu(self) -> bool:
@@ -124,90 +124,61 @@ class Provider:
 
 _INSTEAD: Final = "in an environment with `onnxruntime-gpu` in the place of `onnxruntime`"
 
-PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType(
-    {
-        provider.name: provider
-        for provider in (
-            Provider(
-                "cpu",
-                "CPUExecutionProvider",
-                "ONNX Runtime's own CPU provider",
-                "onnxruntime",
-                calls=ANY_SIZE,
-            ),
-            Provider(
-                "openvino",
-                "",
-                "OpenVINO",
-                "openvino",
-                calls=IN_PARTS,
-                openvino_device="CPU",
-            ),
-            Provider(
-                "cuda",
-                "CUDAExecutionProvider",
-                "CUDA",
-                "onnxruntime-gpu",
-                f"install CUDA and cuDNN, {_INSTEAD}",
-                has_half=True,
-            ),
-            Provider(
-                "tensorrt",
-                "TensorrtExecutionProvider",
-                "TensorRT",
-                "onnxruntime-gpu",
-                f"install CUDA, cuDNN and TensorRT, {_INSTEAD}",
-                has_half=True,
-            ),
-            Provider("coreml", "CoreMLExecutionProvider", "Core ML", "", "it is part of onnxruntime on macOS"),
-            Provider(
-                "directml",
-                "DmlExecutionProvider",
-                "DirectML",
-                "onnxruntime-directml",
-                "on Windows, put `onnxruntime-directml` in the place of `onnxruntime`",
-                has_half=True,
-            ),
-            Provider(
-                "webgpu",
-                "WebGpuExecutionProvider",
-                "WebGPU",
-                "onnxruntime-ep-webgpu",
-                plug_in="onnxruntime_ep_webgpu",
-                driver="install the card's driver, on Linux one for Vulkan: `apt-get install libvulkan1 "
-                "mesa-vulkan-drivers`",
-                has_half=True,
-            ),
-            Provider(
-                "tensorrt-rtx",
-                "NvTensorRTRTXExecutionProvider",
-                "TensorRT RTX",
-                "onnxruntime-ep-nv-tensorrt-rtx",
-                plug_in="onnxruntime_ep_nv_tensorrt_rtx",
-                driver="it needs NVIDIA's driver and a card of the series RTX 30 or later",
-                has_half=True,
-            ),
-            Provider(
-                "openvino-gpu",
-                "",
-                "OpenVINO on Intel graphics",
-                "openvino",
-                openvino_device="GPU",
-                driver="it needs Intel's driver for OpenCL, on Linux `apt-get install intel-opencl-icd`",
-                has_half=True,
-            ),
-            Provider(
-                "openvino-npu",
-                "",
-                "OpenVINO on Intel's neural processor",
-                "openvino",
-                openvino_device="NPU",
-                driver="it needs Intel's driver for the NPU",
-                has_half=True,
-            ),
-        )
-    }
+_TABLE: Final = (
+    Provider(
+        "cpu", "CPUExecutionProvider", "ONNX Runtime's own CPU provider", "onnxruntime", calls=ANY_SIZE, has_half=False
+    ),
+    Provider(OPENVINO, "", "OpenVINO", "openvino", calls=IN_PARTS, openvino_device="CPU", has_half=False),
+    Provider("cuda", "CUDAExecutionProvider", "CUDA", "onnxruntime-gpu", f"install CUDA and cuDNN, {_INSTEAD}"),
+    Provider(
+        "tensorrt",
+        "TensorrtExecutionProvider",
+        "TensorRT",
+        "onnxruntime-gpu",
+        f"install CUDA, cuDNN and TensorRT, {_INSTEAD}",
+    ),
+    Provider("coreml", "CoreMLExecutionProvider", "Core ML", "", "it is part of onnxruntime on macOS", has_half=False),
+    Provider(
+        "directml",
+        "DmlExecutionProvider",
+        "DirectML",
+        "onnxruntime-directml",
+        "on Windows, put `onnxruntime-directml` in the place of `onnxruntime`",
+    ),
+    Provider(
+        "webgpu",
+        "WebGpuExecutionProvider",
+        "WebGPU",
+        "onnxruntime-ep-webgpu",
+        plug_in="onnxruntime_ep_webgpu",
+        driver="install the card's driver, on Linux one for Vulkan: `apt-get install libvulkan1 mesa-vulkan-drivers`",
+    ),
+    Provider(
+        "tensorrt-rtx",
+        "NvTensorRTRTXExecutionProvider",
+        "TensorRT RTX",
+        "onnxruntime-ep-nv-tensorrt-rtx",
+        plug_in="onnxruntime_ep_nv_tensorrt_rtx",
+        driver="it needs NVIDIA's driver and a card of the series RTX 30 or later",
+    ),
+    Provider(
+        "openvino-gpu",
+        "",
+        "OpenVINO on Intel graphics",
+        "openvino",
+        openvino_device="GPU",
+        driver="it needs Intel's driver for OpenCL, on Linux `apt-get install intel-opencl-icd`",
+    ),
+    Provider(
+        "openvino-npu",
+        "",
+        "OpenVINO on Intel's neural processor",
+        "openvino",
+        openvino_device="NPU",
+        driver="it needs Intel's driver for the NPU",
+    ),
 )
+PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType({provider.name: provider for provider in _TABLE})
 """By the name that the configuration uses."""
 
 
@@ -251,27 +222,43 @@ def choose_runtimes(
     Raises ModelError if the provider that was named is not installed, or does not support the precision.
     """
     _check_network_precision(precision, networks)
-    request = _RuntimeRequest(precision, frozenset(networks), frozenset(simd or ()), quality)
+    flags = frozenset(simd or ())
+
+    def runtime(chosen: Provider, reason: str) -> Runtime:
+        has_bfloat16 = chosen.name == OPENVINO and bool(BFLOAT16_FLAGS & flags)
+        if precision not in ("auto", "int8"):
+            _check(chosen, precision, has_bfloat16=has_bfloat16)
+            return Runtime(chosen, precision, (reason, f"{precision} was requested."))
+        if set(networks) == {"int8"} or precision == "int8":
+            why = "int8 was requested." if "float32" in networks else "The network is quantized to int8."
+            return Runtime(chosen, "int8", (reason, why), has_bfloat16)
+        floating, why = "float32", "It calculates in float32, as the network was trained."
+        if chosen.name == OPENVINO:
+            why = "The processor is not known to have instructions for bfloat16."
+        if has_bfloat16:
+            floating, why = "bfloat16", _WHY_BFLOAT16
+        if "int8" not in networks or not can_gain_from_int8(chosen, flags):
+            return Runtime(chosen, floating, (reason, why))
+        if objection := quality.objection(floating, has_vnni=has_vnni(flags)):
+            return Runtime(chosen, floating, (reason, why, f"The 8-bit copy is not used: {objection}."))
+        return Runtime(chosen, "int8", (reason, _WHY_INT8_VNNI if has_vnni(flags) else _WHY_INT8), has_bfloat16)
+
     if provider != "auto":
         chosen = PROVIDERS[provider]
         if provider not in available:
-            raise ModelError(
-                f"provider {provider} is not installed", expected=_installed(available), advice=chosen.advice
-            )
-        return (request.runtime(chosen, "It was requested."),)
+            names = " or ".join(["auto", *(name for name in PROVIDERS if name in available)])
+            raise ModelError(f"provider {provider} is not installed", expected=names, advice=chosen.advice)
+        return (runtime(chosen, "It was requested."),)
     installed = [PROVIDERS[name] for name in AUTO_ORDER if name in available]
     if not installed:
         raise ModelError("no provider is installed", advice=PROVIDERS["cpu"].advice)
     able = [
-        entry
-        for entry in installed
-        if {"bfloat16": entry.name == OPENVINO, "float16": entry.has_half}.get(precision, True)
+        each for each in installed if {"bfloat16": each.name == OPENVINO, "float16": each.has_half}.get(precision, True)
     ]
     if not able:
         needs, advice = ("OpenVINO", PROVIDERS[OPENVINO].advice) if precision == "bfloat16" else ("a graphics card", "")
         raise ModelError(f"precision {precision} without {needs}", expected="auto or float32", advice=advice)
-    reasons = [_why(entry, has_openvino=PROVIDERS[OPENVINO] in installed) for entry in able]
-    return tuple(request.runtime(entry, reason) for entry, reason in zip(able, reasons, strict=True))
+    return tuple(runtime(each, _why(each, has_openvino=PROVIDERS[OPENVINO] in installed)) for each in able)
 
 
 def for_cards(runtimes: Sequence[Runtime], precision: str, device: int) -> tuple[Runtime, ...]:
@@ -348,53 +335,13 @@ def _check_network_precision(precision: str, networks: Collection[str]) -> None:
         raise ModelError(f"precision {precision}", expected="int8 or auto, as the network is quantized to int8")
 
 
-@dataclass(frozen=True)
-class _RuntimeRequest:
-    """What was asked for, and what there is: the network's files, the instruction sets."""
-
-    precision: str
-    networks: frozenset[str]
-    simd: frozenset[str]
-    quality: CopyQuality
-
-    def runtime(self, provider: Provider, reason: str) -> Runtime:
-        """Return the provider with the precision to use; raises ModelError if it does not support it."""
-        if self.precision not in ("auto", "int8"):
-            self._check(provider)
-            return Runtime(provider, self.precision, (reason, f"{self.precision} was requested."))
-        if self.networks == {"int8"}:
-            return self._int8(provider, reason, "The network is quantized to int8.")
-        if self.precision == "int8":
-            return self._int8(provider, reason, "int8 was requested.")
-        precision, why = self._float(provider)
-        if "int8" not in self.networks or not can_gain_from_int8(provider, self.simd):
-            return Runtime(provider, precision, (reason, why))
-        if objection := self.quality.objection(precision, has_vnni=has_vnni(self.simd)):
-            return Runtime(provider, precision, (reason, why, f"The 8-bit copy is not used: {objection}."))
-        return self._int8(provider, reason, _WHY_INT8_VNNI if has_vnni(self.simd) else _WHY_INT8)
-
-    @property
-    def _has_bfloat16(self) -> bool:
-        return bool(BFLOAT16_FLAGS & self.simd)
-
-    def _int8(self, provider: Provider, reason: str, why: str) -> Runtime:
-        return Runtime(provider, "int8", (reason, why), self._has_bfloat16 and provider.name == OPENVINO)
-
-    def _float(self, provider: Provider) -> tuple[str, str]:
-        """Return the better of bfloat16 and float32, and why."""
-        if provider.name != "openvino":
-            return "float32", "It calculates in float32, as the network was trained."
-        if self._has_bfloat16:
-            return "bfloat16", _WHY_BFLOAT16
-        return "float32", "The processor is not known to have instructions for bfloat16."
-
-    def _check(self, provider: Provider) -> None:
-        """Raise ModelError if the provider does not support the precision that was requested."""
-        if self.precision == "float16" and not provider.has_half:
-            raise ModelError(f"precision float16 on {provider.title}", expected="a graphics card", advice="use auto")
-        if self.precision == "bfloat16" and not (provider.name == OPENVINO and self._has_bfloat16):
-            needs = "a processor with AVX512-BF16 or AMX" if provider.name == OPENVINO else "OpenVINO"
-            raise ModelError(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
+def _check(provider: Provider, precision: str, *, has_bfloat16: bool) -> None:
+    """Raise ModelError if the provider does not support the precision that was requested."""
+    if precision == "float16" and not provider.has_half:
+        raise ModelError(f"precision float16 on {provider.title}", expected="a graphics card", advice="use auto")
+    if precision == "bfloat16" and not has_bfloat16:
+        needs = "a processor with AVX512-BF16 or AMX" if provider.name == OPENVINO else "OpenVINO"
+        raise ModelError(f"precision bfloat16 on {provider.title}", expected=needs, advice="use auto or float32")
 
 
 def _why(provider: Provider, *, has_openvino: bool) -> str:
@@ -404,9 +351,3 @@ def _why(provider: Provider, *, has_openvino: bool) -> str:
     if provider.name == "cpu":
         return "Nothing faster could be used." if has_openvino else "Nothing faster is installed."
     return f"{provider.title} uses a graphics or neural processor, if a trial at the start finds it right and faster."
-
-
-def _installed(available: Collection[str]) -> str:
-    """Return the installed providers in words."""
-    names = [name for name in PROVIDERS if name in available]
-    return " or ".join(["auto", *names])

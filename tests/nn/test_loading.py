@@ -433,7 +433,7 @@ def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkey
 
 
 def test_a_graphics_processor_is_tried_before_it_is_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "")
+    cuda = Provider("cuda", "CPUExecutionProvider", "CUDA", "", has_half=False)
     monkeypatch.setattr(loading, "choose_runtimes", lambda *_, **__: (Runtime(cuda, "float32"), CPU))
     monkeypatch.setattr(loading, "disagreement", lambda model, rival: "gives other results than the CPU")
     lines: list[str] = []
