@@ -266,7 +266,7 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     others = {key: text for key, text in read_properties(file).items() if not key.startswith(_PREFIX)}
     model = _onnx().ModelProto()
     try:
-        model.ParseFromString(read_regular(file, MAX_NETWORK_BYTES))
+        model.ParseFromString(read_network_file(file))
     except Exception as error:  # protobuf's own, whose class depends on how it was built
         raise _no_network(file) from error
     _check_inputs(info, model.graph, file)
@@ -331,13 +331,18 @@ _METADATA_FIELD: Final = 14
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
-def read_properties(path: str | Path) -> dict[str, str]:
-    """Return the metadata properties of an ONNX file, without parsing its graph; raises ModelError."""
+def read_network_file(path: str | Path) -> bytes:
+    """Return what a network file of any format holds; raises ModelError."""
     try:
-        data = read_regular(path, MAX_NETWORK_BYTES)
+        return read_regular(path, MAX_NETWORK_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise ModelError(f"network file {shown_path(path)} cannot be read ({reason})") from error
+
+
+def read_properties(path: str | Path) -> dict[str, str]:
+    """Return the metadata properties of an ONNX file, without parsing its graph; raises ModelError."""
+    data = read_network_file(path)
     try:
         parts = [(number, message if number == _METADATA_FIELD else b"") for number, message in _fields(data)]
         if _GRAPH_FIELD not in dict(parts):

@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from pkgutil import resolve_name
+from typing import Final
 
 from gtp_engine.nn.encoders import Encoder
 
@@ -26,12 +26,12 @@ FASTER_COPY: Final = "gtp_engine.training.quantization.faster_copy"
 
 def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Callable[[str], None]) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it."""
-    _attribute(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
+    resolve_name(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
 
 
 def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:
     """Return the encoder of a name, one from the table, for boards of this size."""
-    encoder: Encoder = _attribute(PLUGGED_IN_ENCODERS[name])(width, height)
+    encoder: Encoder = resolve_name(PLUGGED_IN_ENCODERS[name])(width, height)
     return encoder
 
 
@@ -41,10 +41,4 @@ def read_rollout_weights(folder: Path) -> object:
     `EvaluatorInfo.rollout_weights` passes them to the search's players of rollouts.
     """
     path = folder / ROLLOUT_WEIGHTS
-    return _attribute(_READ_ROLLOUT_WEIGHTS)(path) if path.exists() else None
-
-
-def _attribute(path: str) -> Any:
-    """Return the attribute that "module:attribute" names."""
-    module, name = path.split(":")
-    return getattr(import_module(module), name)
+    return resolve_name(_READ_ROLLOUT_WEIGHTS)(path) if path.exists() else None

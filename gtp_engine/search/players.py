@@ -4,9 +4,8 @@ A search finds its players here by itself, from its configuration and what was l
 them, and a search without such rollouts imports nothing.
 """
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -29,7 +28,7 @@ def rollout_players(config: Config, evaluator: Evaluator) -> "NewRolloutPlayer |
     share, policy = config.puct.rollout_share, config.search.rollout_policy
     if share == 0.0 and policy not in ("linear", "network") and evaluator.info.has_value:
         return None
-    found: NewRolloutPlayer | None = _plugged_in(_ROLLOUTS)(config, evaluator)
+    found: NewRolloutPlayer | None = resolve_name(_ROLLOUTS)(config, evaluator)
     return found
 
 
@@ -40,12 +39,5 @@ def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> "NewLeafPl
     """
     if config.rollout_policy != "linear":
         return None
-    found: NewLeafPlayer | None = _plugged_in(_LEAVES)(config, info)
+    found: NewLeafPlayer | None = resolve_name(_LEAVES)(config, info)
     return found
-
-
-def _plugged_in(path: str) -> Callable[..., Any]:
-    """Return the function that "module:name" names."""
-    module, name = path.split(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function

@@ -137,10 +137,6 @@ class TestWhatIsRefused:
         data = replaced(NetworkFile(15, human=1), b"\nmul1\n192\n", b"\nmul1\n191\n")
         assert "191 inputs of matrix 'mul1': expected 192" in refusal(data)
 
-    def test_missing_files(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelError, match="No such file"):
-            load_network(tmp_path / "missing.bin.gz")
-
     def test_name_of_the_file_is_given(self, tmp_path: Path) -> None:
         path = tmp_path / "broken.bin.gz"
         path.write_bytes(b"broken")

@@ -16,11 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, shown, shown_path
-from gtp_engine.base.files import read_regular
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format import description as desc
-from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, PROFILE_INPUTS, Scales
+from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales, read_network_file
 
 OLDEST_VERSION: Final = 8
 """The first model version whose inputs are KataGo's V7 features."""
@@ -47,10 +46,7 @@ _GZIP_MARK: Final = b"\x1f\x8b"
 
 def load_network(path: str | Path) -> desc.Network:
     """Return the network in the file `path`; raises ModelError, with the name of the file."""
-    try:
-        data = read_regular(path, MAX_NETWORK_BYTES)
-    except OSError as error:
-        raise ModelError(f"network file {shown_path(path)} cannot be read ({error.strerror})") from error
+    data = read_network_file(path)
     try:
         return parse_network(data)
     except ModelError as error:

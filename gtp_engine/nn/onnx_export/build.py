@@ -19,26 +19,7 @@ from typing import Any
 import numpy as np
 
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.katago_format.description import (
-    Activation,
-    AttentionBlock,
-    BatchNorm,
-    Block,
-    BottleneckBlock,
-    Conv,
-    FeedForwardBlock,
-    GlobalPoolingBlock,
-    MatMul,
-    Network,
-    NormActConv,
-    OrdinaryBlock,
-    PolicyHead,
-    PoolBranch,
-    ProfileEncoder,
-    RmsNorm,
-    Trunk,
-    ValueHead,
-)
+from gtp_engine.nn.katago_format import description as desc
 from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo
 from gtp_engine.nn.onnx_export.graph import BoardSize, Graph, Tensor
 
@@ -59,7 +40,7 @@ class Features:
     channels: int
 
 
-def build_model(network: Network, info: NetworkInfo) -> Any:
+def build_model(network: desc.Network, info: NetworkInfo) -> Any:
     """Return `network` as an `onnx.ModelProto` with `info` as its metadata."""
     return _LayerGraph(network).finished(info)
 
@@ -67,7 +48,7 @@ def build_model(network: Network, info: NetworkInfo) -> Any:
 class _LayerGraph(Graph):
     """The graph of one network; the methods add the parts of its description, and return the tensor of their output."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: desc.Network) -> None:
         super().__init__()
         self._network = network
         self._spatial = self.input("spatial", ("batch", network.planes, "height", "width"))
@@ -91,7 +72,7 @@ class _LayerGraph(Graph):
 
     # Layers
 
-    def _convolve(self, x: Tensor, conv: Conv, norm: BatchNorm | None = None) -> Tensor:
+    def _convolve(self, x: Tensor, conv: desc.Conv, norm: desc.BatchNorm | None = None) -> Tensor:
         """Return the convolution of `x`, with the norm that follows it folded in."""
         weights, inputs = conv.weights, [x]
         if norm is not None:
@@ -110,52 +91,52 @@ class _LayerGraph(Graph):
             strides=[1, 1],
         )
 
-    def _normalize(self, x: Tensor, norm: BatchNorm) -> Tensor:
+    def _normalize(self, x: Tensor, norm: desc.BatchNorm) -> Tensor:
         """Return `x * scale + bias` by channel."""
         scale, bias = (self.constant(part[:, None, None]) for part in (norm.scale, norm.bias))
         return self.add("Add", self.add("Mul", x, scale), bias)
 
-    def _activate(self, x: Tensor, activation: Activation) -> Tensor:
+    def _activate(self, x: Tensor, activation: desc.Activation) -> Tensor:
         """Return the activation of `x`, of any shape.
 
         Mish is x · tanh(log(1 + eˣ)) in exactly these steps: OpenVINO fuses them into one node, and onnxruntime has
         fast code for each, while its Softplus took a third of a network's time.  Where eˣ overflows the result is x,
         which is correct.
         """
-        if activation is Activation.RELU:
+        if activation is desc.Activation.RELU:
             return self.add("Relu", x)
-        if activation is Activation.MISH:
+        if activation is desc.Activation.MISH:
             softplus = self.add("Log", self.add("Add", self.add("Exp", x), self.floats(1.0)))
             return self.add("Mul", x, self.add("Tanh", softplus))
-        if activation is Activation.SILU:
+        if activation is desc.Activation.SILU:
             return self.add("Mul", x, self.add("Sigmoid", x))
         return x
 
-    def _activate_between_products(self, x: Tensor, activation: Activation) -> Tensor:
+    def _activate_between_products(self, x: Tensor, activation: desc.Activation) -> Tensor:
         """Return the activation of `x` [B, C], which comes from a product with a matrix and goes into another one.
 
         OpenVINO makes one node of such a sequence, and cannot load a network with a Mish in it; so Mish takes other
         steps than in `_activate`: x − 2x / (1 + (1 + eˣ)²).  Where eˣ overflows the result is x, which is correct.
         """
-        if activation is not Activation.MISH:
+        if activation is not desc.Activation.MISH:
             return self._activate(x, activation)
         one = self.floats(1.0)
         power = self.add("Add", self.add("Exp", x), one)
         divisor = self.add("Add", self.add("Mul", power, power), one)
         return self.add("Sub", x, self.add("Div", self.add("Add", x, x), divisor))
 
-    def _act_conv(self, x: Tensor, layer: NormActConv, following: BatchNorm | None = None) -> Tensor:
+    def _act_conv(self, x: Tensor, layer: desc.NormActConv, following: desc.BatchNorm | None = None) -> Tensor:
         """Return norm, activation and convolution of `x`, with a `following` norm folded in."""
         active = self._activate(self._normalize(x, layer.norm), layer.activation)
         return self._convolve(active, layer.conv, following)
 
-    def _pool_branch(self, x: Tensor, branch: PoolBranch) -> Tensor:
+    def _pool_branch(self, x: Tensor, branch: desc.PoolBranch) -> Tensor:
         """Return the output of a branch before pooling."""
         return self._activate(self._convolve(x, branch.conv, branch.norm), branch.activation)
 
-    def _biased_convolution(self, x: Tensor, conv: Conv, bias: Tensor, norm: BatchNorm) -> Tensor:
+    def _biased_convolution(self, x: Tensor, conv: desc.Conv, bias: Tensor, norm: desc.BatchNorm) -> Tensor:
         """Return `norm(conv(x) + b)`, where `bias` [B, O] is b with the norm's scale and bias already applied."""
-        scaled = Conv(conv.weights * norm.scale[:, None, None, None], conv.dilation)
+        scaled = desc.Conv(conv.weights * norm.scale[:, None, None, None], conv.dilation)
         return self.add("Add", self._convolve(x, scaled), self._everywhere(bias))
 
     def _everywhere(self, x: Tensor) -> Tensor:
@@ -168,7 +149,7 @@ class _LayerGraph(Graph):
         mean = self.add("ReduceMean", x, axes, keepdims=0)
         return self.add("Concat", mean, self.add("ReduceMax", x, axes, keepdims=0), axis=1)
 
-    def _pooled_product(self, pooled: Tensor, matrix: MatMul, norm: BatchNorm | None = None) -> Tensor:
+    def _pooled_product(self, pooled: Tensor, matrix: desc.MatMul, norm: desc.BatchNorm | None = None) -> Tensor:
         """Return the product of `pooled` [B, 2C] with `matrix` [3C, O], with the norm that follows folded in."""
         weights = matrix.weights if norm is None else matrix.weights * norm.scale
         product = self.add("MatMul", pooled, self._size.trunk_matrix(weights))
@@ -178,30 +159,30 @@ class _LayerGraph(Graph):
         """Return `x + bias`, channels last; None adds nothing."""
         return x if bias is None else self.add("Add", x, self.constant(bias))
 
-    def _product(self, x: Tensor, matrix: MatMul) -> Tensor:
+    def _product(self, x: Tensor, matrix: desc.MatMul) -> Tensor:
         """Return `x @ matrix`."""
         return self.add("MatMul", x, self.constant(matrix.weights))
 
-    def _normalize_points(self, x: Tensor, norm: BatchNorm | RmsNorm) -> Tensor:
+    def _normalize_points(self, x: Tensor, norm: desc.BatchNorm | desc.RmsNorm) -> Tensor:
         """Return the norm of `x`.
 
         The steps of an RMS norm are those that OpenVINO and onnxruntime fuse into one node.
         """
-        if isinstance(norm, RmsNorm):
+        if isinstance(norm, desc.RmsNorm):
             axes = self.integers(1, 2) if norm.spatial else self.integers(-1)
             mean = self.add("ReduceMean", self.add("Pow", x, self.floats(2.0)), axes, keepdims=1)
             root = self.add("Sqrt", self.add("Add", mean, self.floats(norm.epsilon)))
             x = self.add("Mul", x, self.add("Div", self.floats(1.0), root))
         return self._with_bias(self.add("Mul", x, self.constant(norm.scale)), norm.bias)
 
-    def _pointwise(self, x: Tensor, layer: NormActConv) -> Tensor:
+    def _pointwise(self, x: Tensor, layer: desc.NormActConv) -> Tensor:
         """Return norm, activation and a 1×1 convolution of `x`."""
         active = self._activate(self._normalize_points(x, layer.norm), layer.activation)
         return self.add("MatMul", active, self.constant(layer.conv.weights[:, :, 0, 0].T))
 
     # Trunk
 
-    def _trunk(self, trunk: Trunk) -> Tensor:
+    def _trunk(self, trunk: desc.Trunk) -> Tensor:
         """Return the trunk's output, the heads' input, in the layout BOARD."""
         first_bias, from_profile = self._from_globals(trunk)
         from_globals = self._everywhere(first_bias)
@@ -212,14 +193,14 @@ class _LayerGraph(Graph):
             x = self._in(Layout.BOARD, x)
             x = replace(x, tensor=self.add("Add", x.tensor, self._everywhere(from_profile)))
         x = self._blocks(x, trunk.blocks[trunk.profile_block :])
-        if isinstance(trunk.norm, RmsNorm):
+        if isinstance(trunk.norm, desc.RmsNorm):
             x = self._in(Layout.POINTS, x)
             x = replace(x, tensor=self._activate(self._normalize_points(x.tensor, trunk.norm), trunk.activation))
             return self._in(Layout.BOARD, x).tensor
         x = self._in(Layout.BOARD, x)
         return self._activate(self._normalize(x.tensor, trunk.norm), trunk.activation)
 
-    def _from_globals(self, trunk: Trunk) -> tuple[Tensor, Tensor | None]:
+    def _from_globals(self, trunk: desc.Trunk) -> tuple[Tensor, Tensor | None]:
         """Return what the global values add to the trunk, [B, C], and what the profile after them adds later, if so.
 
         Where both are added in one place, the former is their sum.
@@ -232,29 +213,29 @@ class _LayerGraph(Graph):
         product = self._product(values, trunk.from_globals)
         return (product, added) if trunk.profile_block else (self.add("Add", product, added), None)
 
-    def _blocks(self, x: Features, blocks: tuple[Block, ...]) -> Features:
+    def _blocks(self, x: Features, blocks: tuple[desc.Block, ...]) -> Features:
         for block in blocks:
             x = self._in(_layout_of(block), x)
             x = replace(x, tensor=self._block(x, block))
         return x
 
-    def _block(self, x: Features, block: Block) -> Tensor:
+    def _block(self, x: Features, block: desc.Block) -> Tensor:
         """Return the output of `block` for `x`, which is in the block's layout."""
         match block:
-            case OrdinaryBlock():
+            case desc.OrdinaryBlock():
                 return self._ordinary_block(x.tensor, block)
-            case GlobalPoolingBlock():
+            case desc.GlobalPoolingBlock():
                 return self._global_pooling_block(x.tensor, block)
-            case AttentionBlock():
+            case desc.AttentionBlock():
                 return self._attention_block(x.tensor, block)
-            case FeedForwardBlock():
+            case desc.FeedForwardBlock():
                 return self._feed_forward_block(x.tensor, block)
-            case BottleneckBlock():
+            case desc.BottleneckBlock():
                 inner = self._blocks(self._norm_act_conv(x, block.narrow), block.blocks)
                 wide = self._norm_act_conv(self._in(x.layout, inner), block.widen)
                 return self.add("Add", x.tensor, wide.tensor)
 
-    def _norm_act_conv(self, x: Features, layer: NormActConv) -> Features:
+    def _norm_act_conv(self, x: Features, layer: desc.NormActConv) -> Features:
         apply = self._act_conv if x.layout is Layout.BOARD else self._pointwise
         return Features(apply(x.tensor, layer), x.layout, layer.conv.weights.shape[0])
 
@@ -269,7 +250,7 @@ class _LayerGraph(Graph):
         shape = self.add("Concat", self.integers(0, x.channels), self._size.shape, axis=0)
         return replace(x, tensor=self.add("Reshape", columns, shape), layout=layout)
 
-    def _profile_bias(self, profile: Tensor, encoder: ProfileEncoder) -> Tensor:
+    def _profile_bias(self, profile: Tensor, encoder: desc.ProfileEncoder) -> Tensor:
         """Return what `profile`, [B, 192], adds to each channel of the trunk's input, [B, C]."""
         hidden = self._with_bias(self._product(profile, encoder.mul1), encoder.bias1)
         hidden = self._product(self._activate_between_products(hidden, encoder.act1), encoder.mul2)
@@ -278,13 +259,13 @@ class _LayerGraph(Graph):
 
     # Blocks
 
-    def _ordinary_block(self, x: Tensor, block: OrdinaryBlock) -> Tensor:
+    def _ordinary_block(self, x: Tensor, block: desc.OrdinaryBlock) -> Tensor:
         """Return an ordinary block of `x`."""
         hidden = self._act_conv(x, block.first, block.second.norm)
         hidden = self._activate(hidden, block.second.activation)
         return self.add("Add", x, self._convolve(hidden, block.second.conv))
 
-    def _global_pooling_block(self, x: Tensor, block: GlobalPoolingBlock) -> Tensor:
+    def _global_pooling_block(self, x: Tensor, block: desc.GlobalPoolingBlock) -> Tensor:
         """Return a global pooling block of `x`."""
         active = self._activate(self._normalize(x, block.first.norm), block.first.activation)
         pooled = self._pool_for_trunk(self._pool_branch(active, block.pool))
@@ -293,14 +274,14 @@ class _LayerGraph(Graph):
         hidden = self._activate(hidden, block.second.activation)
         return self.add("Add", x, self._convolve(hidden, block.second.conv))
 
-    def _feed_forward_block(self, x: Tensor, block: FeedForwardBlock) -> Tensor:
+    def _feed_forward_block(self, x: Tensor, block: desc.FeedForwardBlock) -> Tensor:
         """Return a feed-forward block of `x`."""
         normed = self._normalize_points(x, block.norm)
-        up = self._activate(self._product(normed, block.up), Activation.SILU)
+        up = self._activate(self._product(normed, block.up), desc.Activation.SILU)
         hidden = self.add("Mul", up, self._product(normed, block.gate))
         return self.add("Add", x, self._product(hidden, block.down))
 
-    def _attention_block(self, x: Tensor, block: AttentionBlock) -> Tensor:
+    def _attention_block(self, x: Tensor, block: desc.AttentionBlock) -> Tensor:
         """Return an attention block of `x`."""
         normed = self._normalize_points(x, block.norm)
         scale = np.float32(1 / np.sqrt(block.query_channels))
@@ -322,7 +303,7 @@ class _LayerGraph(Graph):
         columns = self.add("Reshape", self.add("MatMul", x, self.constant(weights)), shape)
         return self.add("Transpose", columns, perm=[0, 2, 1, 3])
 
-    def _rotated_heads(self, x: Tensor, weights: FloatArray, heads: int, block: AttentionBlock) -> Tensor:
+    def _rotated_heads(self, x: Tensor, weights: FloatArray, heads: int, block: desc.AttentionBlock) -> Tensor:
         """Return queries or keys by head [B, N, S, D], rotated by the block's frequencies.
 
         The channels of a head are reordered, all first ones of pairs before all second ones: products of queries and
@@ -343,25 +324,25 @@ class _LayerGraph(Graph):
 
     # Heads
 
-    def _policy_head(self, trunk: Tensor, head: PolicyHead, count: int) -> Tensor:
+    def _policy_head(self, trunk: Tensor, head: desc.PolicyHead, count: int) -> Tensor:
         """Return the first `count` policies as logits [B, count, H·W + 1]: all points row by row, then the pass."""
         pooled = self._pool_for_trunk(self._pool_branch(trunk, head.pool))
         bias = self._pooled_product(pooled, head.pool_to_bias, head.norm)
         hidden = self._activate(self._biased_convolution(trunk, head.conv, bias, head.norm), head.activation)
-        points = self._convolve(hidden, Conv(head.to_logits.weights[:count], head.to_logits.dilation))
+        points = self._convolve(hidden, desc.Conv(head.to_logits.weights[:count], head.to_logits.dilation))
         points = self.add("Reshape", points, self.integers(0, count, -1))
         passing = self.add("Reshape", self._pass_logits(pooled, head, count), self.integers(0, count, 1))
         return self.add("Concat", points, passing, axis=2)
 
-    def _pass_logits(self, pooled: Tensor, head: PolicyHead, count: int) -> Tensor:
+    def _pass_logits(self, pooled: Tensor, head: desc.PolicyHead, count: int) -> Tensor:
         """Return the logits of the pass, [B, count]."""
         if head.pass_to_logits is None:
-            return self._pooled_product(pooled, MatMul(head.pool_to_pass.weights[:, :count]))
+            return self._pooled_product(pooled, desc.MatMul(head.pool_to_pass.weights[:, :count]))
         hidden = self._with_bias(self._pooled_product(pooled, head.pool_to_pass), head.pass_bias)
         hidden = self._activate_between_products(hidden, head.pass_activation)
         return self.add("MatMul", hidden, self.constant(head.pass_to_logits.weights[:, :count]))
 
-    def _value_head(self, trunk: Tensor, head: ValueHead) -> tuple[Tensor, Tensor, Tensor]:
+    def _value_head(self, trunk: Tensor, head: desc.ValueHead) -> tuple[Tensor, Tensor, Tensor]:
         """Return value [B, 3], the other predictions ("misc") [B, M] and ownership [B, H·W]."""
         features = self._pool_branch(trunk, head.pool)
         mean = self.add("ReduceMean", features, self.integers(2, 3), keepdims=0)
@@ -373,12 +354,12 @@ class _LayerGraph(Graph):
         return value, misc, ownership
 
 
-def _layout_of(block: Block) -> Layout:
+def _layout_of(block: desc.Block) -> Layout:
     """Return the layout that `block` works in; a bottleneck of 1×1 convolutions uses that of its inner blocks."""
     match block:
-        case AttentionBlock() | FeedForwardBlock():
+        case desc.AttentionBlock() | desc.FeedForwardBlock():
             return Layout.POINTS
-        case BottleneckBlock():
+        case desc.BottleneckBlock():
             filters = {layer.conv.weights.shape[2:] for layer in (block.narrow, block.widen)}
             return _layout_of(block.blocks[0]) if filters == {(1, 1)} else Layout.BOARD
     return Layout.BOARD

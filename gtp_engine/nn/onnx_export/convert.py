@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import check_writable, json_of, read_regular, replacing, sha256_of, writing
+from gtp_engine.base.files import check_writable, json_of, replacing, sha256_of, writing
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import parse_network
@@ -27,10 +27,10 @@ from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import (
     HUMAN_ENCODER,
     KATAGO_ENCODER,
-    MAX_NETWORK_BYTES,
     PROFILE_INPUTS,
     NetworkInfo,
     read_info,
+    read_network_file,
 )
 from gtp_engine.nn.named_networks import shipped_networks, user_folder
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
@@ -70,10 +70,7 @@ def onnx_name(name: str) -> str:
 
 def convert_file(source: Path, target: Path) -> Conversion:
     """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises ModelError."""
-    try:
-        data = read_regular(source, MAX_NETWORK_BYTES)
-    except OSError as error:
-        raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
+    data = read_network_file(source)
     check_target(target, source=source)
     return convert_bytes(data, source.name, target)
 
@@ -114,7 +111,7 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
         if copy is None:
             log(f"Importing {source}, once; this takes some seconds ...")
             name = f"{onnx_name(source.name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
-            copy = convert_bytes(read_regular(source, MAX_NETWORK_BYTES), source.name, user_folder() / name).path
+            copy = convert_bytes(read_network_file(source), source.name, user_folder() / name).path
             log(f"Imported as {copy}; the next start finds it there.")
     except OSError as error:
         raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
