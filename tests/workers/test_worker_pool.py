@@ -5,7 +5,6 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,13 +20,12 @@ from gtp_engine.base.workers.worker_pool import (
     HERE,
     MOST_LOSSES,
     PLACED,
+    Lost,
     TellMessage,
     WorkerPool,
-    WorkerStation,
     _Answered,
     _Ready,
     ignore_note,
-    lost,
 )
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
@@ -152,9 +150,6 @@ class ScriptedHost:
     def capacity(self) -> int:
         return self.room
 
-    def close(self, stations: Iterable[WorkerStation]) -> None:
-        pass
-
 
 class ScriptedStation:
     def __init__(self, host: ScriptedHost, start: int) -> None:
@@ -190,7 +185,7 @@ def test_on_a_new_machine_one_worker_compiles_before_the_others_begin(scripted: 
         tell(_Ready("a", is_warm=False))
     answers = [pool.submit(word) for word in ("x", "y", "z")]
     settled(host, 1)
-    host.reports[0](lost("died"))  # before it has compiled all: the other one does it
+    host.reports[0](Lost("died"))  # before it has compiled all: the other one does it
     settled(host, 2)
     assert [(start, task) for start, _, task in host.sent] == [(0, "x"), (1, "x")]
     host.reports[1](_Answered(host.sent[1][1], "X"))
@@ -207,9 +202,9 @@ def test_a_worker_that_failed_twice_is_started_again_after_a_while(
 ) -> None:
     host, _, _ = scripted
     monkeypatch.setattr(worker_pool, "_FIRST_PAUSE", 0.5)
-    host.reports[0](lost("died"))
+    host.reports[0](Lost("died"))
     wait_until(lambda: len(host.reports) == 3)
-    host.reports[2](lost("died"))
+    host.reports[2](Lost("died"))
     time.sleep(0.2)
     assert len(host.reports) == 3
     wait_until(lambda: len(host.reports) == 4)
@@ -220,7 +215,7 @@ def test_an_answer_that_arrives_after_the_loss_of_its_worker_is_not_taken_twice(
     answer = pool.submit("x")
     host.reports[0](_Ready("a", is_warm=True))
     settled(host, 1)
-    host.reports[0](lost("died"))
+    host.reports[0](Lost("died"))
     host.reports[0](_Answered(host.sent[0][1], "late"))
     host.reports[1](_Ready("b", is_warm=True))
     settled(host, 2)

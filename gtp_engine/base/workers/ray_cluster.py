@@ -34,14 +34,13 @@ from gtp_engine.base.files import locked, replacing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.workers.worker_pool import (
     PLACED,
+    Lost,
     TaskRunner,
     TellMessage,
     WorkerJob,
     WorkerMaker,
     WorkerMessage,
     WorkerPlace,
-    WorkerStation,
-    lost,
 )
 from gtp_engine.compiled.kernel_cache import PACKAGE, keep_apart
 
@@ -193,11 +192,6 @@ class RayHost:
             for has in resources
         )
 
-    def close(self, stations: Iterable[WorkerStation]) -> None:
-        """End all workers."""
-        for station in stations:
-            station.end()
-
 
 class _ActorStation:
     """An actor seen from here."""
@@ -213,7 +207,7 @@ class _ActorStation:
         try:
             self._follow(self._actor.do.remote(number, task))
         except self._ray.exceptions.RayError as error:
-            self._tell(lost(_reason(error)))
+            self._tell(Lost(_reason(error)))
 
     def end(self) -> None:
         with contextlib.suppress(self._ray.exceptions.RayError):
@@ -224,7 +218,7 @@ class _ActorStation:
 
     def _done(self, future: Any) -> None:
         error = future.exception()
-        self._tell(future.result() if error is None else lost(_reason(error)))
+        self._tell(future.result() if error is None else Lost(_reason(error)))
 
 
 def _reason(error: BaseException) -> str:

@@ -24,7 +24,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from functools import partial
@@ -151,19 +151,15 @@ class _Failed(NamedTuple):
     error: TengenError
 
 
-class _Lost(NamedTuple):
+class Lost(NamedTuple):
+    """A worker is gone."""
+
     reason: str
 
 
 PLACED: Final = _Placed()
 
-
-def lost(reason: str) -> "WorkerMessage":
-    """Return the message that a worker is gone."""
-    return _Lost(reason)
-
-
-WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | _Lost
+WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | Lost
 """What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.
 The last is sent when it is gone."""
 
@@ -233,10 +229,6 @@ class WorkerHost(Protocol):
 
     def capacity(self) -> int:
         """Return for how many workers there is room now."""
-        ...
-
-    def close(self, stations: Iterable[WorkerStation]) -> None:
-        """End all workers."""
         ...
 
 
@@ -376,7 +368,9 @@ class WorkerPool(Generic[Task, Answer]):
             self._is_over = True
             self._fail(_ended())
             self._drop_events()
-            self._host.close([seat.station for seat in self._seats if seat.station is not None])
+            for seat in self._seats:
+                if seat.station is not None:
+                    seat.station.end()
 
     def _seconds_to_wait(self) -> float | None:
         times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
@@ -414,7 +408,7 @@ class WorkerPool(Generic[Task, Answer]):
                 if message.is_general:
                     self._fail(message.error)
                 self._seat_failed(seat, str(message.error), message.node)
-            case _Lost():
+            case Lost():
                 self._seat_failed(seat, message.reason, seat.node)
 
     @property
@@ -448,7 +442,7 @@ class WorkerPool(Generic[Task, Answer]):
         try:
             seat.station = self._host.start(seat.number, seat.life, tell)
         except OSError as error:  # too many processes, or no memory for another
-            tell(_Lost(f"could not be started ({error.strerror})"))
+            tell(Lost(f"could not be started ({error.strerror})"))
 
     def _start_again(self) -> None:
         while self._paused and self._paused[0][0] <= time.monotonic():
@@ -634,7 +628,7 @@ class _ProcessStation:
         except Exception as error:  # an answer that cannot be unpickled
             reason = str(_unexpected(error))
         code = self._worker.process.exitcode
-        tell(_Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
+        tell(Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
 
     def send(self, number: int, task: Any) -> None:
         with contextlib.suppress(OSError):  # the listener reports that it has ended
@@ -663,11 +657,6 @@ class ProcessHost:
     def capacity(self) -> int:
         """Return 1: what more there is room for is the caller's to say."""
         return 1
-
-    def close(self, stations: Iterable[WorkerStation]) -> None:
-        """End the processes."""
-        for station in stations:
-            station.end()
 
 
 def _serve(make: WorkerMaker, place: WorkerPlace, kernels: str | None, pipe: Connection) -> None:
