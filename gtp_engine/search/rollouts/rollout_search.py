@@ -1,8 +1,8 @@
 """RolloutSearch: searches the positions of a game without a network, keeping the tree from move to move.
 
 It owns what outlives a single search: the threads and the tree (`reusable_rollout_tree`).  Each call of `run` moves the
-tree's root to the position and leaves the playouts to a `RolloutRun`: batches until a limit is reached.  One thread
-selects and backs up; the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
+tree's root to the position and does playouts, in batches until a limit is reached.  One thread selects and backs up;
+the leaves of a batch are played out by a pool of threads in kernels that hold no GIL.
 """
 
 import time
@@ -70,9 +70,7 @@ class RolloutSearch:
         tree = self._fitting_tree(game.width, game.height)
         with BUDGET.using(tree.store):
             tree.move_root(position)
-            run = RolloutRun(self, tree, position, request, start)
-            run.run_to_limits()
-            return run.report()
+            return self._search(tree, position, request, Pace(request, start))
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return nothing."""
@@ -104,64 +102,39 @@ class RolloutSearch:
             self._tree = ReusableRolloutTree(width, height, buffers, max_memory=tree_memory(self.config))
         return self._tree
 
+    def _search(
+        self, tree: ReusableRolloutTree, position: RootPosition, request: SearchRequest, pace: Pace
+    ) -> SearchReport:
+        """Do playouts, one batch at least, until a limit is reached or the search is cancelled; return what was found.
 
-class RolloutRun:
-    """A search of `position`, the root of `tree`, by `search`, with its threads and this one; `start` is when it began.
+        The cancel token is checked after every batch.
+        """
+        root, store, limits, playouts = kernel_position(position, self.config), tree.store, request.limits, 0
+        visits, batch = int(store.tree.visits[ROOT]), tree.buffers.leaves.depth.size
+        most = limits.most_visits(visits)
 
-    The cancel token is checked after every batch.
-    """
+        def report(seconds: float) -> SearchReport:
+            return completed(rollout_report(tree, position.color, playouts, seconds), position.game)
 
-    def __init__(
-        self,
-        search: RolloutSearch,
-        tree: ReusableRolloutTree,
-        position: RootPosition,
-        request: SearchRequest,
-        start: float,
-    ) -> None:
-        self._search: Final = search
-        self._tree: Final = tree
-        self._game: Final = position.game
-        self._position: Final = kernel_position(position, search.config)
-        self._request: Final = request
-        self._limits: Final = request.limits
-        self._pace: Final = Pace(request, start)
-        self._most_visits: Final = request.limits.most_visits(int(tree.store.tree.visits[ROOT]))
-        self._playouts = 0
+        def progress(seconds: float) -> Progress:
+            return rollout_progress(store, root, playouts, seconds)
 
-    def run_to_limits(self) -> None:
-        """Do playouts, one batch at least, until a limit is reached or the search is cancelled."""
         while True:
-            count = self._next_count()
-            self._play_batch(count)
-            self._playouts += count
-            if self._limits.is_cancelled or self._has_all_visits():
-                break
-            if self._request.restrictions and number_of_choices(self._tree.store, self._position) == 0:
-                break
-            if self._pace.watcher_stops(self._progress):
-                break
-            self._pace.report_if_due(self.report)
+            count = batch if most is None else max(1, min(batch, most - visits))
+            self._play_batch(tree, root, count)
+            visits, playouts = int(store.tree.visits[ROOT]), playouts + count
+            has_ended = limits.is_cancelled or (most is not None and visits >= most)
+            has_ended = has_ended or (bool(request.restrictions) and number_of_choices(store, root) == 0)
+            if has_ended or pace.watcher_stops(progress):
+                return report(pace.seconds())
+            pace.report_if_due(report)
 
-    def report(self, seconds: float | None = None) -> SearchReport:
-        """Return what was found in so many seconds; None: until now."""
-        seconds = self._pace.seconds() if seconds is None else seconds
-        return completed(rollout_report(self._tree, self._position.color, self._playouts, seconds), self._game)
-
-    # --- playouts ---
-
-    def _next_count(self) -> int:
-        """Return how many playouts the next batch holds."""
-        size, visits = self._tree.buffers.leaves.depth.size, self._most_visits
-        return size if visits is None else max(1, min(size, visits - int(self._tree.store.tree.visits[ROOT])))
-
-    def _play_batch(self, count: int) -> None:
+    def _play_batch(self, tree: ReusableRolloutTree, position: RolloutPosition, count: int) -> None:
         """Do `count` playouts: select, play out on all threads, back up."""
-        self._tree.store.reserve(count)  # which may replace the tree's arrays
-        tree, buffers, position = self._tree.store.tree, self._tree.buffers, self._position
-        leaves = buffers.leaves
-        select_leaves(tree, position, leaves, count, buffers.works[0].rollout)
-        share = -(-count // self._search.threads)
+        tree.store.reserve(count)  # which may replace the tree's arrays
+        arrays, buffers, leaves = tree.store.tree, tree.buffers, tree.buffers.leaves
+        select_leaves(arrays, position, leaves, count, buffers.works[0].rollout)
+        share = -(-count // self.threads)
 
         def evaluate(thread: int) -> None:
             begin, end = thread * share, min(count, (thread + 1) * share)
@@ -172,20 +145,11 @@ class RolloutRun:
                 player.play_out(leaves, begin, end, position.board.zobrist)
                 write_results(position, leaves, begin, end, work)
 
-        others = [self._search.pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
+        others = [self.pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
         evaluate(0)
         for other in others:
             other.result()
-        back_up(tree, position.params, leaves, count)
-
-    # --- limits and reports ---
-
-    def _has_all_visits(self) -> bool:
-        """Return whether the root has the visits that the limits allow."""
-        return self._most_visits is not None and bool(self._tree.store.tree.visits[ROOT] >= self._most_visits)
-
-    def _progress(self, seconds: float) -> Progress:
-        return rollout_progress(self._tree.store, self._position, self._playouts, seconds)
+        back_up(arrays, position.params, leaves, count)
 
 
 def kernel_position(root: RootPosition, config: SearchConfig) -> RolloutPosition:
