@@ -68,9 +68,8 @@ def test_convolutions_are_half_and_means_are_exact(network: Path) -> None:
 def test_weights_beyond_the_range_are_bounded(tmp_path: Path) -> None:
     graph = tiny_networks.Graph(0)
     weights = graph.constant(np.full((1, 48, 1, 1), 1e6, dtype=np.float32))
-    graph.node("Conv", "spatial", weights, output="policy")
-    described = tiny_networks.metadata(kind="policy", encoder="alphago-48", planes="48", globals="0", sizes="2-25")
-    file = tmp_path / "large.onnx"
-    tiny_networks.save(file, graph, [tiny_networks.spatial(48)], [("policy", ["batch", 1, 9, 7])], described)
+    graph.output("policy", graph.add("Conv", graph.planes(48), weights), ("batch", 1, 9, 7))
+    described = tiny_networks.metadata(kind="policy", encoder="alphago-48", planes="48", globals="0")
+    file = graph.save(tmp_path / "large.onnx", described)
     (weight,) = onnx.load_from_string(in_half_precision(file)).graph.initializer
     assert float(onnx.numpy_helper.to_array(weight).max()) == 65504.0

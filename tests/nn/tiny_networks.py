@@ -4,49 +4,49 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+
+from gtp_engine.nn.onnx_export import graph as onnx_graph
 
 PLANES, GLOBALS = 22, 19
 MISC = 6
 
 
-class Graph:
-    """Collects nodes and weights; every method returns the name of its result."""
+class Graph(onnx_graph.Graph):
+    """Collects nodes and random weights; every method returns the name of its result."""
 
     def __init__(self, seed: int, scale: float = 1.0) -> None:
+        super().__init__()
         self.scale = scale
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
         self.random = np.random.default_rng(seed)
 
-    def constant(self, value: NDArray[np.generic]) -> str:
-        name = f"constant{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(value, name))
-        return name
+    def planes(self, count: int) -> str:
+        """Add the input of planes."""
+        return self.input("spatial", ("batch", count, "height", "width"))
 
     def random_weights(self, *shape: int) -> str:
         fan_in = int(np.prod(shape[1:])) if len(shape) == 4 else shape[0]
         return self.constant((self.scale * self.random.standard_normal(shape) / np.sqrt(fan_in)).astype(np.float32))
 
-    def node(self, kind: str, *inputs: str, output: str = "", **attributes: object) -> str:
-        name = output or f"node{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [name], **attributes))
-        return name
-
     def convolution(self, source: str, channels_in: int, channels_out: int, size: int) -> str:
         weights = self.random_weights(channels_out, channels_in, size, size)
-        return self.node("Conv", source, weights, kernel_shape=[size, size], pads=[size // 2] * 4)
+        return self.add("Conv", source, weights, kernel_shape=[size, size], pads=[size // 2] * 4)
 
-    def linear(self, source: str, width_in: int, width_out: int, output: str = "") -> str:
-        return self.node("MatMul", source, self.random_weights(width_in, width_out), output=output)
+    def linear(self, source: str, width_in: int, width_out: int) -> str:
+        return self.add("MatMul", source, self.random_weights(width_in, width_out))
 
     def pooled(self, source: str) -> str:
         """Return the mean over the board, [B, channels]."""
-        return self.node("ReduceMean", source, self.constant(np.array([2, 3], dtype=np.int64)), keepdims=0)
+        return self.add("ReduceMean", source, self.integers(2, 3), keepdims=0)
 
-    def reshape(self, source: str, shape: list[int], output: str = "") -> str:
-        return self.node("Reshape", source, self.constant(np.array(shape, dtype=np.int64)), output=output)
+    def reshape(self, source: str, *shape: int) -> str:
+        return self.add("Reshape", source, self.integers(*shape))
+
+    def save(self, path: Path, properties: dict[str, str]) -> Path:
+        """Write the network to a file."""
+        model = self.model("tiny", properties)
+        onnx.checker.check_model(model)
+        path.write_bytes(model.SerializeToString())
+        return path
 
 
 def v7_network(
@@ -65,53 +65,41 @@ def v7_network(
     `changes` replace metadata, `kind="policy"`; an empty text removes the entry.
     """
     graph = Graph(seed, scale)
-    trunk = graph.convolution("spatial", PLANES, channels, 3)
-    from_globals = graph.reshape(graph.linear("globals", GLOBALS, channels), [0, channels, 1, 1])
-    trunk = graph.node("Add", trunk, from_globals)
+    trunk = graph.convolution(graph.planes(PLANES), PLANES, channels, 3)
+    from_globals = graph.linear(graph.input("globals", ("batch", GLOBALS)), GLOBALS, channels)
+    trunk = graph.add("Add", trunk, graph.reshape(from_globals, 0, channels, 1, 1))
     for _ in range(blocks):
-        inner = graph.convolution(graph.node("Relu", trunk), channels, channels, 3)
-        trunk = graph.node("Add", trunk, graph.convolution(graph.node("Relu", inner), channels, channels, 3))
-    trunk = graph.node("Relu", trunk)
+        inner = graph.convolution(graph.add("Relu", trunk), channels, channels, 3)
+        trunk = graph.add("Add", trunk, graph.convolution(graph.add("Relu", inner), channels, channels, 3))
+    trunk = graph.add("Relu", trunk)
     pooled = graph.pooled(trunk)
-    moves = graph.reshape(graph.convolution(trunk, channels, policies, 1), [0, policies, -1])
-    passes = graph.reshape(graph.linear(pooled, channels, policies), [0, policies, 1])
-    graph.node("Concat", moves, passes, output="policy", axis=2)
-    graph.linear(pooled, channels, 3, output="value")
-    graph.linear(pooled, channels, misc, output="misc")
-    graph.reshape(graph.convolution(trunk, channels, 1, 1), [0, -1], output="ownership")
-    inputs = [spatial(PLANES), ("globals", ["batch", GLOBALS])]
-    outputs = [
-        ("policy", ["batch", policies, "actions"]),
-        ("value", ["batch", 3]),
-        ("misc", ["batch", misc]),
-        ("ownership", ["batch", "points"]),
-    ]
-    return save(path, graph, inputs, outputs, metadata(**changes))
+    moves = graph.reshape(graph.convolution(trunk, channels, policies, 1), 0, policies, -1)
+    passes = graph.reshape(graph.linear(pooled, channels, policies), 0, policies, 1)
+    graph.output("policy", graph.add("Concat", moves, passes, axis=2), ("batch", policies, "actions"))
+    graph.output("value", graph.linear(pooled, channels, 3), ("batch", 3))
+    graph.output("misc", graph.linear(pooled, channels, misc), ("batch", misc))
+    graph.output("ownership", graph.reshape(graph.convolution(trunk, channels, 1, 1), 0, -1), ("batch", "points"))
+    return graph.save(path, metadata(**changes))
 
 
 def alphago_policy(path: Path, *, seed: int = 0, **changes: str) -> Path:
     """Write a policy network with AlphaGo's 48 planes, which cannot pass."""
     graph = Graph(seed)
-    graph.reshape(graph.convolution("spatial", 48, 1, 3), [0, -1], output="policy")
-    described = metadata(**{"kind": "policy", "encoder": "alphago-48", "planes": "48", "globals": "0"} | changes)
-    return save(path, graph, [spatial(48)], [("policy", ["batch", "points"])], described)
+    moves = graph.reshape(graph.convolution(graph.planes(48), 48, 1, 3), 0, -1)
+    graph.output("policy", moves, ("batch", "points"))
+    described = {"kind": "policy", "encoder": "alphago-48", "planes": "48", "globals": "0"}
+    return graph.save(path, metadata(**described | changes))
 
 
 def alphago_value(path: Path, *, seed: int = 0, **changes: str) -> Path:
     """Write a value network with AlphaGo's 49 planes, with an ownership output if `ownership="1"`."""
     graph = Graph(seed)
-    trunk = graph.convolution("spatial", 49, 4, 3)
-    graph.node("Tanh", graph.linear(graph.pooled(trunk), 4, 1), output="value")
-    outputs: list[tuple[str, list[int | str]]] = [("value", ["batch", 1])]
+    trunk = graph.convolution(graph.planes(49), 49, 4, 3)
+    graph.output("value", graph.add("Tanh", graph.linear(graph.pooled(trunk), 4, 1)), ("batch", 1))
     if changes.get("ownership") == "1":
-        graph.reshape(graph.convolution(trunk, 4, 1, 1), [0, -1], output="ownership")
-        outputs.append(("ownership", ["batch", "points"]))
-    described = metadata(**{"kind": "value", "encoder": "alphago-49", "planes": "49", "globals": "0"} | changes)
-    return save(path, graph, [spatial(49)], outputs, described)
-
-
-def spatial(planes: int) -> tuple[str, list[int | str]]:
-    return "spatial", ["batch", planes, "height", "width"]
+        graph.output("ownership", graph.reshape(graph.convolution(trunk, 4, 1, 1), 0, -1), ("batch", "points"))
+    described = {"kind": "value", "encoder": "alphago-49", "planes": "49", "globals": "0"}
+    return graph.save(path, metadata(**described | changes))
 
 
 def metadata(**changes: str) -> dict[str, str]:
@@ -131,21 +119,3 @@ def metadata(**changes: str) -> dict[str, str]:
         "license": "MIT",
     }
     return {f"tengen.{key}": text for key, text in (values | changes).items() if text}
-
-
-def save(
-    path: Path,
-    graph: Graph,
-    inputs: list[tuple[str, list[int | str]]],
-    outputs: list[tuple[str, list[int | str]]],
-    properties: dict[str, str],
-) -> Path:
-    def described(tensors: list[tuple[str, list[int | str]]]) -> list[onnx.ValueInfoProto]:
-        return [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in tensors]
-
-    body = helper.make_graph(graph.nodes, "tiny", described(inputs), described(outputs), graph.weights)
-    model = helper.make_model(body, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    helper.set_model_props(model, properties)
-    onnx.checker.check_model(model)
-    path.write_bytes(model.SerializeToString())
-    return path
