@@ -13,13 +13,20 @@ from puct_reference import Node
 from gtp_engine import Config, Evaluator, Game, Move, Rules
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Conditions, Evaluation, Positions, conditions_of_row, new_positions
-from gtp_engine.go.board import Board, is_legal, view_storage
+from gtp_engine.evaluation.positions import (
+    Conditions,
+    Evaluation,
+    Positions,
+    conditions_of_row,
+    new_positions,
+    view_board,
+)
+from gtp_engine.go.board import Board, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.search.limits import Limits, Searcher, SearchRequest
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, edge_visits, visits_of_edge
+from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, Tree, edge_visits, visits_of_edge
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
@@ -56,7 +63,7 @@ class AreaEvaluator(EvaluatorBase):
         self.options.append(request.options)
         positions, out = request.positions, request.out
         for row in range(request.rows):
-            board, color = board_in(positions, row), int(positions.to_play[row])
+            board, color = view_board(positions, row), int(positions.to_play[row])
             conditions = conditions_of_row(positions, row)
             self.write_values(board, color, conditions, out, row)
             out.policy[row] = 0
@@ -92,12 +99,6 @@ class PassingEvaluator(AreaEvaluator):
         return np.array([0.4 if point == PASS else 0.6 / max(1, len(moves) - 1) for point in moves])
 
 
-def board_in(positions: Positions, row: int, ago: int = 0) -> Board:
-    """Return a board of a row as Python sees it."""
-    n = positions.forbidden.shape[1]
-    return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, n)
-
-
 def rows_of(games: list[Game]) -> Positions:
     """Return the positions of games on boards of one size, a row for each."""
     positions = new_positions(len(games), games[0].width, games[0].height)
@@ -107,7 +108,7 @@ def rows_of(games: list[Game]) -> Positions:
 
 
 def is_allowed(positions: Positions, row: int, point: int, suicide: bool) -> bool:
-    board, color = board_in(positions, row), int(positions.to_play[row])
+    board, color = view_board(positions, row), int(positions.to_play[row])
     if board.color[point] != EMPTY or positions.forbidden[row, point]:
         return False
     return bool(is_legal(board, point, color, suicide))
@@ -168,7 +169,7 @@ def moves_at(searcher: Searcher, depth: int) -> set[int]:
     for _ in range(depth + 1):
         if isinstance(store := searcher._tree.store, TreeStore):
             tree = store.tree
-            edges = [e for n in nodes for e in range(tree.first_edge[n], tree.first_edge[n] + tree.tried[n])]
+            edges = [edge for node in nodes for edge in tried_edges(tree, node)]
             moves, nodes = {int(tree.move[edge]) for edge in edges}, [int(tree.child[edge]) for edge in edges]
         else:
             nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
@@ -180,6 +181,21 @@ def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
     """Return the tree after a search."""
     searcher.run(game, Limits(visits))
     return store_of(searcher)
+
+
+def tried_edges(tree: Tree, node: int) -> range:
+    """Return the edges of a node that have been tried."""
+    first = int(tree.first_edge[node])
+    return range(first, first + int(tree.tried[node]))
+
+
+def lines_to(store: TreeStore) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield every node with every line that leads to it."""
+    tree, waiting = store.tree, [(ROOT, ())]
+    while waiting:
+        node, line = waiting.pop()
+        yield node, line
+        waiting += [(int(tree.child[edge]), (*line, int(tree.move[edge]))) for edge in tried_edges(tree, node)]
 
 
 def store_of(searcher: PuctSearch) -> TreeStore:
@@ -245,8 +261,7 @@ def compare_below(
     assert tree.visits[node] == expected.visits, path
     found = [tree.mean[node, column] for column in (VALUE, UTILITY, WEIGHT)]
     assert found == pytest.approx([expected.value, expected.utility, expected.weight], rel=1e-4, abs=1e-4), path
-    first = int(tree.first_edge[node])
-    edges = range(first, first + int(tree.tried[node]))
+    edges = tried_edges(tree, node)
     children = {int(tree.move[edge]): int(tree.child[edge]) for edge in edges}
     assert children.keys() == expected.children.keys(), path
     visits = {int(tree.move[edge]): int(visits_of_edge(tree, edge)) for edge in edges}

@@ -123,22 +123,20 @@ def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tu
     return users
 
 
-def test_calls_that_wait_are_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
-    for user in ask_at_once(busy, evaluator, ("B2", 2), ("C3", 3), ("D4", 2)):
+@pytest.mark.parametrize(
+    ("requests", "asked"),
+    [
+        ([("B2", 2), ("C3", 3), ("D4", 2)], [7]),
+        ([("B2", 6), ("C3", 6), ("D4", 2), ("E5", BATCH)], [8, 6, 8]),  # no more rows than a batch
+        ([("B2", 2), ("B2", 2, 7.5, 0.5), ("C3", 2), ("D4", 1, 7.5, 0.5)], [4, 3]),  # none with other options
+    ],
+)
+def test_calls_that_wait_are_joined(
+    busy: SharedEvaluator, evaluator: GatedEvaluator, requests: list[tuple[Any, ...]], asked: list[int]
+) -> None:
+    for user in ask_at_once(busy, evaluator, *requests):
         user.check()
-    assert evaluator.asked == [1, 7]
-
-
-def test_no_more_rows_than_a_batch_are_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
-    for user in ask_at_once(busy, evaluator, ("B2", 6), ("C3", 6), ("D4", 2), ("E5", BATCH)):
-        user.check()
-    assert evaluator.asked == [1, 8, 6, 8]
-
-
-def test_calls_with_other_options_are_not_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
-    for user in ask_at_once(busy, evaluator, ("B2", 2), ("B2", 2, 7.5, 0.5), ("C3", 2), ("D4", 1, 7.5, 0.5)):
-        user.check()
-    assert evaluator.asked == [1, 4, 3]
+    assert evaluator.asked == [1, *asked]
 
 
 def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:

@@ -431,39 +431,30 @@ def resumed(box: Path) -> str | None:
     return "train resume run" if (box / "run" / "checkpoint.pt").exists() else None
 
 
+RUN: Final[dict[str, Any]] = {"is_slow": True, "by_chance": ("run/curves",)}
+"""A run of training, of whose curves games decide which there are."""
+
 TRAINING: Final = {
     "train run": Miniature(
-        f"--data data --out run {LEARNING} {SHAPE} --samples 32",
-        prepare=labelled,
-        again=resumed,
-        is_slow=True,
-        by_chance=("run/curves",),
+        f"--data data --out run {LEARNING} {SHAPE} --samples 32", prepare=labelled, again=resumed, **RUN
     ),
-    "train resume": Miniature("run --samples 32", prepare=trained, is_slow=True, by_chance=("run/curves",)),
+    "train resume": Miniature("run --samples 32", prepare=trained, **RUN),
     "train new": Miniature(f"-o net.onnx {SHAPE}", same=("net.onnx",)),
     "train export": Miniature("run -o net.onnx", prepare=trained, same=("net.onnx",), is_slow=True),
     "train validate": Miniature("net.onnx data --positions 8", prepare=validated, writes=False),
     "train human": Miniature("games.jsonl --data human --positions 40 --held-out-positions 10", prepare=people),
     "train rank": Miniature("games.jsonl --human-model tengen-human -o ranks.json", prepare=people, stands_in=ranked),
     "train chain": Miniature("chain --tiny --teacher tiny.onnx", prepare=network, stands_in=steps_done),
-    "alphago policy": Miniature(f"records run {POLICY}", prepare=played, is_slow=True, by_chance=("run/curves",)),
+    "alphago policy": Miniature(f"records run {POLICY}", prepare=played, **RUN),
     "alphago rollout-policy": Miniature(
-        "records run --epochs 1 --least-count 1 --test-share 0.3",
-        prepare=played,
-        is_slow=True,
-        by_chance=("run/curves",),
+        "records run --epochs 1 --least-count 1 --test-share 0.3", prepare=played, **RUN
     ),
-    "alphago rollout-network": Miniature(
-        f"records run {POLICY}", prepare=played, is_slow=True, by_chance=("run/curves",)
-    ),
-    "alphago reinforce": Miniature(
-        f"supervised run {REINFORCED}", prepare=supervised, is_slow=True, by_chance=("run/curves",)
-    ),
+    "alphago rollout-network": Miniature(f"records run {POLICY}", prepare=played, **RUN),
+    "alphago reinforce": Miniature(f"supervised run {REINFORCED}", prepare=supervised, **RUN),
     "alphago value": Miniature(
         f"supervised reinforced run --games 24 --samples 16 --hidden 4 --test-share 0.3 {LEARNING}",
         prepare=reinforced,
-        is_slow=True,
-        by_chance=("run/curves",),
+        **RUN,
     ),
     "alphago chain": Miniature("chain --mini --teacher tiny.onnx", prepare=network, stands_in=chain_of_stages),
     "models quantize": Miniature("tiny.onnx --positions 48", prepare=network, is_slow=True),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from board_helpers import CHARACTER, COLOR, play_moves, points_of, position_of
-from puct_support import PassingEvaluator, Searching, game_from, rows_under_way, search, store_of
+from puct_support import PassingEvaluator, Searching, game_from, lines_to, rows_under_way, run, search, tried_edges
 
 from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.engine.game_end import chains_of
@@ -194,8 +194,7 @@ def point_of(game: Game, vertex: str) -> int:
 def test_only_evaluators_that_know_the_phases_play_on(knows_cleanup: bool) -> None:
     game = game_from(NEARLY_FULL, WHITE, "japanese")
     with Searching(PassingEvaluator(knows_cleanup=knows_cleanup), symmetry_pruning=False) as searcher:
-        searcher.run(game, Limits(200))
-        store = store_of(searcher)
+        store = run(searcher, game, 200)
         node = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
         assert bool(store.tree.state[node] == EXPANDED) is knows_cleanup
 
@@ -258,11 +257,9 @@ def test_a_game_that_goes_on_after_two_passes_begins_a_new_tree() -> None:
     """In the tree that move was made in a clean-up phase."""
     game = game_from(NEARLY_FULL, WHITE, "japanese")
     with Searching(PassingEvaluator(knows_cleanup=True), symmetry_pruning=False) as searcher:
-        searcher.run(game, Limits(500))
-        store = store_of(searcher)
+        store = run(searcher, game, 500)
         node = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
-        first = int(store.tree.first_edge[node])
-        move = next(int(m) for m in store.tree.move[first : first + int(store.tree.tried[node])] if m != PASS)
+        move = next(int(m) for m in store.tree.move[tried_edges(store.tree, node)] if m != PASS)
         play_moves(game, (PASS, PASS, move))
         assert searcher.run(game, Limits(50)).playouts == 50
 
@@ -310,31 +307,20 @@ def test_without_clean_up_phases_a_final_position_is_counted_where_its_owners_ar
     game.rules = RULES[rules]
     checked = {True: 0, False: 0}
     with Searching(OwningEvaluator(), symmetry_pruning=False, graph_search=False) as searcher:
-        searcher.run(game, Limits(700))
-        compare_results(searcher, ROOT, game, checked)
+        store = run(searcher, game, 700)
+    for node, line in lines_to(store):
+        over = play_moves(game.copy(), line)
+        if over.consecutive_passes >= 2:
+            dead, mean = dead_of(over), store.tree.mean[node]
+            margin = None if dead is None else over.score(dead).margin_black
+            assert store.tree.state[node] != EXPANDED
+            if margin is None:
+                assert abs(mean[VALUE]) < 1.0
+            else:
+                assert (mean[SCORE], mean[VALUE]) == (pytest.approx(margin), np.sign(margin)), over.diagram()
+            checked[dead is not None] += 1
     assert checked[True] > 1 or text is FINISHED[-1]
     assert checked[False] > 1
-
-
-def compare_results(searcher: PuctSearch, node: int, game: Game, checked: dict[bool, int]) -> None:
-    """Compare every node in which two passes ended the game with the score, if everything is decided there."""
-    tree = store_of(searcher).tree
-    if game.consecutive_passes >= 2:
-        dead = dead_of(game)
-        assert tree.state[node] != EXPANDED
-        if dead is None:
-            assert abs(tree.mean[node, VALUE]) < 1.0
-        else:
-            margin = game.score(dead).margin_black
-            assert tree.mean[node, SCORE] == pytest.approx(margin), game.diagram()
-            assert tree.mean[node, VALUE] == np.sign(margin)
-        checked[dead is not None] += 1
-        return
-    first = int(tree.first_edge[node])
-    for edge in range(first, first + int(tree.tried[node])):
-        after = game.copy()
-        after.play(int(tree.move[edge]))
-        compare_results(searcher, int(tree.child[edge]), after, checked)
 
 
 def dead_of(game: Game) -> set[int] | None:

@@ -19,6 +19,7 @@ from puct_support import (
     rows_of,
     search,
     store_of,
+    tried_edges,
 )
 
 from gtp_engine import Game, Rules, parse_vertex
@@ -561,16 +562,14 @@ Part = tuple[Game, float]
 
 def parts_after(tree: Tree, game: Game, move: MoveReport) -> list[Part]:
     """Return the parts of the ownership below a move of the root."""
-    first = int(tree.first_edge[ROOT])
-    edge = next((e for e in range(first, first + int(tree.tried[ROOT])) if tree.move[e] == move.point), None)
+    edge = next((e for e in tried_edges(tree, ROOT) if tree.move[e] == move.point), None)
     return [] if edge is None else list(parts_of(tree, int(tree.child[edge]), played(game, move.point)))
 
 
 def parts_of(tree: Tree, node: int, game: Game, part: float = 1.0, least: float = 0.0) -> Iterator[Part]:
     """Yield the positions at and below a node with their parts of its ownership."""
     least = least or 0.5 / int(tree.visits[node]) ** 0.75
-    first = int(tree.first_edge[node])
-    edges = range(first, first + int(tree.tried[node])) if part >= least else range(0)
+    edges = tried_edges(tree, node) if part >= least else range(0)
     weights = [float(tree.mean[tree.child[edge], WEIGHT]) for edge in edges]
     below = part * sum(weights) / (sum(weights) + float(tree.own[node, WEIGHT]))
     own = part - below

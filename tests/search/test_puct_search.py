@@ -9,8 +9,10 @@ from puct_support import (
     Searching,
     ShapedEvaluator,
     check_tree,
+    run,
     search,
     store_of,
+    tried_edges,
     visits_of,
 )
 from signatures import PUCT_FILE, puct_signature
@@ -198,8 +200,7 @@ def test_a_full_tree_invents_no_visits(pipeline: int) -> None:
 def test_pruning_keeps_visits_and_means() -> None:
     evaluator = FakeEvaluator(batch=8)
     with Searching(evaluator, max_memory=16) as searcher:
-        searcher.run(Game(19), Limits(4000))
-        store = store_of(searcher)
+        store = run(searcher, Game(19), 4000)
         before, nodes = moves_of(searcher), store.used
         mean = store.tree.mean[ROOT].copy()
         store.prune()
@@ -217,8 +218,7 @@ def test_pruning_keeps_visits_and_means() -> None:
 def test_pruning_frees_memory_below_a_root_with_few_visits() -> None:
     """Playouts that are explored without weight do not count at the root."""
     with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
-        searcher.run(Game(19), Limits(4000))
-        store = store_of(searcher)
+        store = run(searcher, Game(19), 4000)
         visits, store.tree.visits[ROOT] = int(store.tree.visits[ROOT]), 1
         store.prune()
         assert store.used <= 0.5 * 4484
@@ -229,8 +229,7 @@ def test_pruning_frees_memory_below_a_root_with_few_visits() -> None:
 def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
     """Return the root's tried moves with their visits and means."""
     tree = store_of(searcher).tree
-    first = int(tree.first_edge[ROOT])
-    edges = range(first, first + int(tree.tried[ROOT]))
+    edges = tried_edges(tree, ROOT)
     return [
         (int(tree.move[e]), int(tree.visits[tree.child[e]]), [float(x) for x in tree.mean[tree.child[e]]])
         for e in edges
@@ -240,8 +239,7 @@ def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
 def test_a_collapsed_node_is_expanded_again() -> None:
     plain = {"graph_search": False, "subtree_bias": 0.0, "more_passing_hacks": False}  # for which it has no room
     with Searching(FakeEvaluator(batch=8), max_memory=16, **plain) as searcher:
-        searcher.run(Game(9), Limits(600))
-        tree = store_of(searcher).tree
+        tree = run(searcher, Game(9), 600).tree
         first = int(tree.first_edge[ROOT])
         move, visits = int(tree.move[first]), int(tree.visits[tree.child[first]])
         smaller = new_tree(tree.state.size, tree.move.size, Extras(ownership=tree.owned.shape[1]))
@@ -249,8 +247,7 @@ def test_a_collapsed_node_is_expanded_again() -> None:
         store_of(searcher).tree = smaller
         child = int(smaller.child[first])
         assert (smaller.state[child], smaller.visits[child]) == (NEW, visits)
-        searcher.run(Game(9), Limits(1600))
-        tree = store_of(searcher).tree
+        tree = run(searcher, Game(9), 1600).tree
         child = next(int(tree.child[e]) for e in range(first, first + int(tree.tried[ROOT])) if tree.move[e] == move)
         assert tree.state[child] == EXPANDED
         below = tree.child[tree.first_edge[child] : tree.first_edge[child] + tree.tried[child]]

@@ -10,12 +10,13 @@ from puct_support import (
     PassingEvaluator,
     Searching,
     ShapedEvaluator,
-    board_in,
     compare,
     config,
     game_from,
+    lines_to,
     rows_of,
     rows_under_way,
+    run,
     search,
     store_of,
 )
@@ -24,7 +25,7 @@ from superko_games import game_with_superko
 from gtp_engine import Evaluator, EvaluatorInfo, Game, Rules
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
-from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions
+from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions, view_board
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
@@ -74,7 +75,12 @@ CASES = {
 def test_it_finds_the_tree_of_the_oracle(options: dict[str, object], evaluator: Evaluator) -> None:
     game = Game(4, 5, Rules.parse("tromp-taylor"), 0.5)
     game.play("B2")
-    options = {**options, "eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0}
+    compare_with_oracle(game, evaluator, options)
+
+
+def compare_with_oracle(game: Game, evaluator: Evaluator, options: dict[str, object]) -> None:
+    """Compare the tree of a search with these options with the oracle's."""
+    options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}
     with Searching(evaluator, **options) as searcher:
         searcher.run(game, Limits(200))
         oracle = ReferenceSearch(game, config(**options).puct, evaluator)
@@ -100,12 +106,7 @@ def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(
     game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=komi)
     if has_passed:
         game.play(PASS)
-    options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}
-    with Searching(FakeEvaluator(), **options) as searcher:
-        searcher.run(game, Limits(200))
-        oracle = ReferenceSearch(game, config(**options).puct, FakeEvaluator())
-        oracle.run(200)
-        compare(searcher, oracle.root)
+    compare_with_oracle(game, FakeEvaluator(), options)
 
 
 # --- edges
@@ -160,7 +161,7 @@ class RowChecker(FakeEvaluator):
             found = getattr(positions, name)[slot]
             assert np.array_equal(found, getattr(expected, name)[0]), (name, moves, game.diagram())
         for ago in range(3):
-            assert np.array_equal(board_in(positions, slot, ago).color, board_in(expected, 0, ago).color)
+            assert np.array_equal(view_board(positions, slot, ago).color, view_board(expected, 0, ago).color)
         self.checked += 1
 
 
@@ -201,11 +202,9 @@ def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> 
     game = game_from(FINISHED, BLACK, rules, komi)
     game.play(PASS)
     with Searching(symmetry_pruning=False, conservative_pass=False) as searcher:
-        report = searcher.run(game, Limits(500))
-        tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, PASS)
-        assert node is not None
-        assert tree.mean[node, VALUE] == value
-        assert tree.mean[node, SCORE] == game.score().margin_black
+        report, store = searcher.run(game, Limits(500)), store_of(searcher)
+    mean = store.tree.mean[store.child_by_move(ROOT, PASS)]
+    assert (mean[VALUE], mean[SCORE]) == (value, game.score().margin_black)
     assert report.value_black == pytest.approx(value, abs=0.3)
 
 
@@ -215,26 +214,18 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
 
     Where dead stones may stay on the board, it takes a third pass, and those in pass-alive territory are dead.
     """
-    game = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0)
+    game, checked = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0), 0
+    may_stay = game.rules.friendly_pass_ok
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        searcher.run(game, Limits(600))
-        checked = check_results(searcher, ROOT, game)
+        store = run(searcher, game, 600)
+    for node, line in lines_to(store):
+        over = play_moves(game.copy(), line)
+        if over.consecutive_passes >= (3 if may_stay else 2):
+            dead = in_pass_alive_territory(over) if may_stay else set()
+            assert store.tree.mean[node, SCORE] == pytest.approx(over.score(dead).margin_black), line
+            assert store.tree.state[node] != EXPANDED
+            checked += 1
     assert checked > 5
-
-
-def check_results(searcher: PuctSearch, node: int, game: Game) -> int:
-    tree = store_of(searcher).tree
-    if game.consecutive_passes >= (3 if game.rules.friendly_pass_ok else 2):
-        dead = in_pass_alive_territory(game) if game.rules.friendly_pass_ok else set()
-        assert tree.mean[node, SCORE] == pytest.approx(game.score(dead).margin_black), game.moves
-        assert tree.state[node] != EXPANDED
-        return 1
-    first, checked = int(tree.first_edge[node]), 0
-    for edge in range(first, first + int(tree.tried[node])):
-        after = game.copy()
-        after.play(int(tree.move[edge]))
-        checked += check_results(searcher, int(tree.child[edge]), after)
-    return checked
 
 
 def in_pass_alive_territory(game: Game) -> set[int]:
@@ -243,20 +234,6 @@ def in_pass_alive_territory(game: Game) -> set[int]:
     pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), owner)
     is_dead = ((color == BLACK) & (owner == WHITE)) | ((color == WHITE) & (owner == BLACK))
     return {*np.flatnonzero(is_dead).tolist()}
-
-
-def test_under_territory_rules_the_network_evaluates_the_final_position() -> None:
-    """The board does not show which stones are dead: the game ends in the tree, but its value is the network's.
-
-    Networks that know clean-up phases play on: `test_cleanup`.
-    """
-    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        game = Game(3, 3, Rules.parse("japanese"))
-        searcher.run(game, Limits(200))
-        tree = store_of(searcher).tree
-        node = store_of(searcher).child_by_move(store_of(searcher).child_by_move(ROOT, PASS), PASS)
-        assert tree.state[node] != EXPANDED
-        assert abs(tree.mean[node, VALUE]) < 1
 
 
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese"])
@@ -270,14 +247,12 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
         game.play(PASS)
         evaluator.rows_seen.clear()
         assert searcher.run(game, Limits(100)).playouts == 100
-        node = store_of(searcher).child_by_move(ROOT, PASS)
-        assert store_of(searcher).tree.state[node] == EXPANDED
-        ends = store_of(searcher).child_by_move(node, PASS)
-        assert store_of(searcher).tree.state[ends] != EXPANDED
+        store = store_of(searcher)
+        node = store.child_by_move(ROOT, PASS)
+        assert store.tree.state[node] == EXPANDED != store.tree.state[store.child_by_move(node, PASS)]
         assert evaluator.rows_seen[0] == (GOES_ON, NULL_POINT)
         assert (IS_OVER, PASS) in evaluator.rows_seen
-        report = searcher.run(game, Limits(150))
-        assert report.playouts == 50, "the same root again"
+        assert searcher.run(game, Limits(150)).playouts == 50, "the same root again"
 
 
 @pytest.mark.parametrize("conservative", [True, False])
@@ -286,10 +261,8 @@ def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> Non
     game = play_moves(game_from(FINISHED, BLACK, "tromp-taylor", 0.5), "pass pass")
     evaluator = RowRecorder()
     with Searching(evaluator, symmetry_pruning=False, conservative_pass=conservative) as searcher:
-        searcher.run(game, Limits(100))
-        node = store_of(searcher).child_by_move(ROOT, PASS)
-        assert node is not None
-        assert bool(store_of(searcher).tree.state[node] == EXPANDED) is conservative
+        store = run(searcher, game, 100)
+    assert bool(store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED) is conservative
     assert evaluator.rows_seen[0] == ((GOES_ON, NULL_POINT) if conservative else (IS_OVER, PASS))
 
 
@@ -301,9 +274,8 @@ def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
         for passes_end in (True, False):
             searcher.clear()
             searcher.run(game, SearchRequest(Limits(100), passes_end=passes_end))
-            node = store_of(searcher).child_by_move(ROOT, PASS)
-            assert node is not None
-            assert (store_of(searcher).tree.state[node] == EXPANDED) is not passes_end
+            store = store_of(searcher)
+            assert (store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED) is not passes_end
 
 
 class RowRecorder(PassingEvaluator):
@@ -346,21 +318,17 @@ def test_stones_in_pass_alive_territory_are_dead_where_players_agree_on_them(rul
     game = game_from("X . O .\nO O O O\n. O . O", BLACK, rules, komi=-10.5)
     game.play(PASS)
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        searcher.run(game, Limits(30))
-        store = store_of(searcher)
-        after_pass = store.child_by_move(ROOT, PASS)
-        assert after_pass is not None
-        end = store.child_by_move(after_pass, PASS)
-        assert store.tree.own[end, SCORE] == margin + 10.5
+        store = run(searcher, game, 30)
+    end = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
+    assert store.tree.own[end, SCORE] == margin + 10.5
 
 
 def test_a_position_before_the_second_pass_is_no_end() -> None:
     game = Game(3, 3, Rules.parse("aga-button"))
     game.play(PASS)  # takes the button
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        searcher.run(game, Limits(50))
-        node = store_of(searcher).child_by_move(ROOT, PASS)
-        assert store_of(searcher).tree.state[node] == EXPANDED
+        store = run(searcher, game, 50)
+    assert store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED
 
 
 # --- both sides alike

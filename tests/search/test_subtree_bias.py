@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, store_of
+from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, tried_edges
 
 from gtp_engine import EvaluatorInfo, Game, Move, parse_vertex
 from gtp_engine.go.board import KO_POINT
@@ -163,17 +163,14 @@ def test_the_pattern_is_the_5x5_points_around_the_move_up_to_the_edge(move: str)
 def test_only_moves_after_moves_have_buckets() -> None:
     """Neither the root, nor a pass, nor the first move of a game."""
     with Searching(PassingEvaluator(), symmetry_pruning=False, graph_search=False, **BIASED) as searcher:
-        searcher.run(Game(4), Limits(300))
-        store = store_of(searcher)
+        store = run(searcher, Game(4), 300)
         tree = store.tree
         assert tree.bias.bucket[ROOT] == 0
-        first = int(tree.first_edge[ROOT])
-        children = tree.child[first : first + int(tree.tried[ROOT])]
+        children = tree.child[tried_edges(tree, ROOT)]
         assert not tree.bias.bucket[children].any()
         after_pass = store.child_by_move(ROOT, PASS)
         assert after_pass is not None
-        first = int(tree.first_edge[after_pass])
-        for edge in range(first, first + int(tree.tried[after_pass])):
+        for edge in tried_edges(tree, after_pass):
             assert (tree.bias.bucket[tree.child[edge]] > 0) == (tree.move[edge] != PASS)
 
 

@@ -3,14 +3,24 @@
 `test_puct_tree` compares whole searches that share nodes with the oracle's.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
-from puct_support import PassingEvaluator, Searching, ShapedEvaluator, check_tree, config, game_from, run, store_of
+from puct_support import (
+    PassingEvaluator,
+    Searching,
+    ShapedEvaluator,
+    check_tree,
+    config,
+    game_from,
+    lines_to,
+    run,
+    store_of,
+    tried_edges,
+)
 
 from gtp_engine import Config, Engine, Evaluator, EvaluatorInfo, Game, parse_vertex
 from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
@@ -108,28 +118,15 @@ def shared_nodes(store: TreeStore) -> list[int]:
     return np.flatnonzero(np.bincount(children[children > 0], minlength=store.used) > 1).tolist()
 
 
-def lines_to(store: TreeStore) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield every node with every line that leads to it."""
-    tree, waiting = store.tree, [(ROOT, ())]
-    while waiting:
-        node, line = waiting.pop()
-        yield node, line
-        first = int(tree.first_edge[node])
-        for edge in range(first, first + int(tree.tried[node])):
-            waiting.append((int(tree.child[edge]), (*line, int(tree.move[edge]))))
-
-
 def test_all_lines_to_a_node_lead_to_the_same_position() -> None:
     with Searching(ShapedEvaluator(), **SHARED, eval_batch=1) as searcher:
         store = run(searcher, Game(4), 1000)
-        positions: dict[int, set[object]] = {}
-        lines = 0
-        for node, line in lines_to(store):
+        positions, lines = dict[int, set[object]](), [*lines_to(store)]
+        for node, line in lines:
             game = play_moves(Game(4), line, tolerant=True)
             state = (*game.board.color.tolist(), game.to_play, game.ko_point, game.consecutive_passes)
             positions.setdefault(node, set()).add(state)
-            lines += 1
-        assert len(positions) == store.used < lines
+        assert len(positions) == store.used < len(lines)
         assert {len(states) for states in positions.values()} == {1}
 
 
@@ -154,8 +151,7 @@ def test_visits_are_exact_with_shared_nodes() -> None:
         assert report.visits == report.playouts == 1000
         assert sum(move.visits for move in report.moves) == 999
         for node in shared_nodes(store_of(searcher)):
-            first = int(tree.first_edge[node])
-            below = tree.edge_visits[first : first + int(tree.tried[node])].sum()
+            below = tree.edge_visits[tried_edges(tree, node)].sum()
             assert tree.visits[node] == below + 1
         assert shared_nodes(store_of(searcher))
         assert sum(evaluator.asked) <= store_of(searcher).used < 900  # the other visits ended at nodes searched before
@@ -193,8 +189,7 @@ def outline(store: TreeStore, root: int) -> dict[int, Any]:
         node = waiting.pop()
         key = (int(tree.graph.key[node]), node == root)
         if key not in found:
-            first = int(tree.first_edge[node])
-            edges = range(first, first + int(tree.tried[node]))
+            edges = tried_edges(tree, node)
             children = [int(tree.child[edge]) for edge in edges]
             visits = [(int(tree.move[edge]), int(tree.edge_visits[edge])) for edge in edges]
             keys = [int(tree.graph.key[child]) for child in children]
@@ -206,8 +201,7 @@ def outline(store: TreeStore, root: int) -> dict[int, Any]:
 def test_the_part_of_the_tree_below_a_move_is_kept_with_what_it_shares() -> None:
     with Searching(ShapedEvaluator(), **SHARED) as searcher:
         store = run(searcher, Game(4), 1500)
-        first = int(store.tree.first_edge[ROOT])
-        node = max(store.tree.child[first : first + int(store.tree.tried[ROOT])].tolist(), key=store.tree.visits.item)
+        node = max(store.tree.child[tried_edges(store.tree, ROOT)].tolist(), key=store.tree.visits.item)
         below = outline(store, node)
         store.reroot(node)
         assert outline(store, ROOT) == below
@@ -259,8 +253,7 @@ def test_a_node_whose_moves_superko_has_changed_is_not_reused() -> None:
 
 def has_popular_child(store: TreeStore, node: int) -> bool:
     """Return whether a node has a child with more visits than the edge to it."""
-    tree, first = store.tree, int(store.tree.first_edge[node])
-    edges = slice(first, first + int(tree.tried[node]))
+    tree, edges = store.tree, tried_edges(store.tree, node)
     return bool((tree.visits[tree.child[edges]] > tree.edge_visits[edges]).any())
 
 
@@ -274,8 +267,7 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
         report = searcher.run(game, Limits(2))
         tree = store.tree
         assert has_popular_child(store, ROOT)
-        first = int(tree.first_edge[ROOT])
-        edges = {int(tree.move[edge]): edge for edge in range(first, first + int(tree.tried[ROOT]))}
+        edges = {int(tree.move[edge]): edge for edge in tried_edges(tree, ROOT)}
         for move in report.moves:
             edge = edges[move.point]
             assert move.weight == pytest.approx(weight_of_edge(tree, edge))
@@ -311,8 +303,7 @@ def test_with_a_leak_every_playout_takes_a_move_that_none_took() -> None:
     tried = []
     for leak in (0.0, 0.5, 1.0):
         with Searching(ShapedEvaluator(), eval_batch=1, graph_search_leak=leak, **SHARED) as searcher:
-            searcher.run(Game(5), Limits(300))
-            tree = store_of(searcher).tree
+            tree = run(searcher, Game(5), 300).tree
             tried.append(int(tree.tried[: int(tree.info[NODES]) + 1].sum()))
     assert tried[0] < tried[1] < tried[2] == 299
 

@@ -11,7 +11,6 @@ from puct_support import (
     AreaEvaluator,
     Searching,
     ShapedEvaluator,
-    board_in,
     config,
     game_from,
     is_allowed,
@@ -24,7 +23,7 @@ from gtp_engine import Config, ConfigError, Evaluator, Game, Rules, parse_vertex
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
 from gtp_engine.evaluation.evaluator import ExclusiveEvaluator, Request
-from gtp_engine.evaluation.positions import Positions, conditions_of_row
+from gtp_engine.evaluation.positions import Positions, conditions_of_row, view_board
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players
@@ -73,7 +72,7 @@ def script(*points: int) -> Preference:
     """Return the preference of a network that plays the first of these points that is free, and nothing else."""
 
     def preference(positions: Positions, row: int, point: int) -> float:
-        color = board_in(positions, row).color
+        color = view_board(positions, row).color
         return float(point == next((p for p in points if color[p] == 0), NULL_POINT))
 
     return preference
@@ -257,7 +256,7 @@ def test_rows_of_network_rollouts_equal_those_of_the_game() -> None:
             found = getattr(positions, name)[0]
             assert np.array_equal(found, getattr(expected, name)[0]), (name, game.diagram())
         for ago in range(3):
-            assert np.array_equal(board_in(positions, 0, ago).color, board_in(expected, 0, ago).color)
+            assert np.array_equal(view_board(positions, 0, ago).color, view_board(expected, 0, ago).color)
         moves += 1
 
     class Checked(RolloutEvaluator):
