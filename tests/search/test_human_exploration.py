@@ -1,6 +1,7 @@
 """Exploration and choice by a human-like policy: the slow oracle's tree, formulas by hand, KataGo's numbers."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -69,14 +70,21 @@ CASES = {
 @pytest.mark.parametrize("shares", CASES.values(), ids=CASES)
 def test_it_finds_the_tree_of_the_oracle(shares: dict[str, float]) -> None:
     settings, game, people = exploring(**shares), small_game(), FakeEvaluator(5)
-    searcher = PuctSearch(settings, FakeEvaluator(), people)
-    searcher.run(game, Limits(200))
+    _, searcher = searched(settings, game, Limits(200), people=people)
     oracle = ReferenceSearch(game, settings.puct, FakeEvaluator(), People(settings.human, people, chances()))
     oracle.run(200)
     compare(searcher, oracle.root)
     assert (oracle.root.visits < 200) == (shares.get("root_weightless", 0) + shares.get("opponent_weightless", 0) > 0)
     check_tree(searcher)
-    searcher.close()
+
+
+def searched(
+    settings: Config, game: Game, limits: Limits | SearchRequest, evaluator: Any = None, people: Any = None
+) -> tuple[SearchReport, PuctSearch]:
+    """Return what a search finds, and the search, which is closed; by default evaluators are fake ones."""
+    searcher = PuctSearch(settings, evaluator or FakeEvaluator(), people or FakeEvaluator(5))
+    with closing(searcher):
+        return searcher.run(game, limits), searcher
 
 
 class HumanPolicy(AreaEvaluator):
@@ -99,30 +107,23 @@ PLAIN_SELECTION = {"uncertainty": 0, "root_fpu_reduction": 0, "fpu_parent_power"
 def explored(visits: int, people: Any = None, **shares: Any) -> tuple[SearchReport, PuctSearch]:
     """Return what a search with these shares finds where every position is even, and the search."""
     settings = exploring(**shares).with_values({f"puct.{name}": value for name, value in PLAIN_SELECTION.items()})
-    searcher = PuctSearch(settings, UniformEvaluator(), people or HumanPolicy())
-    limits = SearchRequest(Limits(visits), move_ownership=True)
-    return searcher.run(Game(4, 4, Rules.parse("tromp-taylor"), 0.0), limits), searcher
+    game, limits = Game(4, 4, Rules.parse("tromp-taylor"), 0.0), SearchRequest(Limits(visits), move_ownership=True)
+    return searched(settings, game, limits, UniformEvaluator(), people or HumanPolicy())
 
 
 def test_without_weight_by_hand() -> None:
-    report, searcher = explored(8, root_weightless=1.0)
+    report, _ = explored(8, root_weightless=1.0)
     assert {move.point: move.position_visits for move in report.moves} == BY_HAND
-    assert [(move.visits, move.weight, move.surplus_weight) for move in report.moves] == [
-        (0, 0, 4),
-        (0, 0, 2),
-        (0, 0, 1),
-    ]
+    assert [(m.visits, m.weight, m.surplus_weight) for m in report.moves] == [(0, 0, 4), (0, 0, 2), (0, 0, 1)]
     assert (report.visits, report.playouts, report.weight, report.ownership_samples) == (1, 8, 1.0, 1)
     assert all(move.ownership_black is not None for move in report.moves)
-    searcher.close()
 
 
 def test_with_weight_by_hand() -> None:
-    report, searcher = explored(8, root_weightful=1.0)
+    report, _ = explored(8, root_weightful=1.0)
     assert {move.point: move.visits for move in report.moves} == BY_HAND
     assert all(move.surplus_visits == 0 for move in report.moves)
     assert (report.visits, report.playouts, report.weight, report.ownership_samples) == (8, 8, 8.0, 8)
-    searcher.close()
 
 
 def test_usual_visits_use_what_was_explored_without_weight() -> None:
@@ -132,14 +133,12 @@ def test_usual_visits_use_what_was_explored_without_weight() -> None:
     assert report.nodes < report.playouts
     assert any(move.visits > 0 for move in report.moves if move.point in FAVOURITES)
     check_tree(searcher)
-    searcher.close()
 
 
 def test_the_choice_of_people_knows_what_was_found_without_weight() -> None:
     """A move that only people look at is chosen by its own utility, not by the mean of the others'."""
     settings = exploring(root_weightless=0.7, move_share=1.0, pikl_lambda=0.05)
-    searcher = PuctSearch(settings, FakeEvaluator(), FakeEvaluator(5))
-    report = searcher.run(small_game(), SearchRequest(Limits(120), first_move=FirstMove.LIKELIEST))
+    report, _ = searched(settings, small_game(), SearchRequest(Limits(120), first_move=FirstMove.LIKELIEST))
     assert report.human is not None
     seen = [move for move in report.moves if move.position_visits > 0]
     assert any(move.visits == 0 for move in seen)
@@ -149,7 +148,6 @@ def test_the_choice_of_people_knows_what_was_found_without_weight() -> None:
     first = max(found, key=lambda point: found[point])
     for point, weight in found.items():
         assert weight / found[first] == pytest.approx(weights[point] / weights[first], rel=1e-4)
-    searcher.close()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +158,6 @@ def test_people_are_asked_where_their_policy_is_needed(shares: dict[str, float],
     _, searcher = explored(30, people, **shares)
     leaves = store_of(searcher).used - 1
     assert sum(people.asked) == 1 + leaves * asks_at_leaves
-    searcher.close()
 
 
 def test_without_exploration_people_change_nothing() -> None:
@@ -238,10 +235,6 @@ def test_moves_are_weighed_by_people_and_their_utility(
 ) -> None:
     found = human_weights(WEIGHTS, UTILITIES, np.array(human), POINTS, HumanConfig(**settings))
     assert found == pytest.approx(expected, abs=1e-3)
-
-
-def weights(human: np.ndarray = HUMAN, **settings: float) -> list[float]:
-    return human_weights(WEIGHTS, UTILITIES, human, POINTS, HumanConfig(**settings)).tolist()
 
 
 def test_katago_weights() -> None:
