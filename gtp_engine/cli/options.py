@@ -148,7 +148,7 @@ class ConfigOption(click.Option):
     The help of its command lists it among the command's own flags if it `is_own`, else by its section.
     """
 
-    def __init__(self, declared: Option, *, is_own: bool = False) -> None:
+    def __init__(self, _: Sequence[str], declared: Option, *, is_own: bool = False) -> None:
         self.declared = declared
         self.is_own = is_own
         flag = declared.flag
@@ -234,7 +234,7 @@ def config_options(*, several: bool = False) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         for option in reversed(Config.options()):
-            add_parameter(function, ConfigOption(option))
+            click.option(cls=ConfigOption, declared=option)(function)
         decorator = click.option(
             "--config",
             "config_files" if several else "config_file",
@@ -288,12 +288,6 @@ def _offer_download(model: str) -> None:
         get_network(model, log=lambda line: click.echo(line, err=True))
 
 
-def add_parameter(function: Callable[..., Any], parameter: click.Parameter) -> None:
-    """Attach a parameter the way click's own decorators do before the command exists."""
-    parameters: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
-    parameters.append(parameter)
-
-
 def parameter_name(option: Option) -> str:
     """Return the name of the keyword argument that carries the flag's value."""
     return option.key.replace(".", "__")
@@ -342,7 +336,7 @@ def settings_options(
         for option in reversed(section_options(settings)):
             if not only or option.name in only:
                 declared = option if show_defaults else replace(option, default=None)
-                add_parameter(function, ConfigOption(declared, is_own=is_own))
+                click.option(cls=ConfigOption, declared=declared, is_own=is_own)(function)
         return function
 
     return decorate

@@ -33,7 +33,7 @@ import traceback
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.streams import receive_from_parent
@@ -49,6 +49,7 @@ from gtp_engine.compiled.kernel_cache import (
     package_environment,
     record_compiled,
 )
+from gtp_engine.search.limits import CancelToken
 
 FIRST_START: Final = "First start: compiling the engine for this processor, up to a minute; later starts take a second."
 
@@ -77,15 +78,6 @@ _COMPILER_EXIT: Final = 1.0
 """Seconds that the compiling process gets to end when it is not needed any more."""
 
 Log = Callable[[str], None]
-
-
-class Cancellation(Protocol):
-    """What can end a wait (`search.limits`)."""
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether it does."""
-        ...
 
 
 def load_noted(kind: str) -> bool:
@@ -140,7 +132,7 @@ class KernelLoader:
         interpret_until_loaded(self._want)
         self._thread.start()
 
-    def wait(self, cancel: Cancellation | None = None) -> None:
+    def wait(self, cancel: CancelToken | None = None) -> None:
         """Wait until all kernels are loaded, or until `cancel`."""
         while not (cancel is not None and cancel.is_cancelled) and not self._is_ready.wait(_POLL):
             pass

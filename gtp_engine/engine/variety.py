@@ -259,15 +259,11 @@ def _words(text: str) -> list[str]:
 
 def _keys_of_record(tree: GameTree, names: list[str], min_turn: int) -> set[bytes]:
     """Return the keys of the moves of a record's main line, by players of these names if there are any."""
-    record, skipped = tree.record, set[int]()
-    for number, node in tree.nodes_by_moves().items():
-        if _SKIP in node.comment:
-            skipped.add(number)
-    players = {BLACK: record.black_name, WHITE: record.white_name}
-    found: set[bytes] = set()
-    for number, before, move in _moves_of(tree.main_line()[-1].game()):
-        counts = number >= min_turn and number not in skipped and (not names or players[move.color] in names)
-        key = move_key(before, move) if counts else None
-        if key is not None:
-            found.add(key)
-    return found
+    players = {BLACK: tree.record.black_name, WHITE: tree.record.white_name}
+    skipped = {number for number, node in tree.nodes_by_moves().items() if _SKIP in node.comment}
+    keys = {
+        move_key(before, move)
+        for number, before, move in _moves_of(tree.main_line()[-1].game())
+        if number >= min_turn and number not in skipped and (not names or players[move.color] in names)
+    }
+    return {key for key in keys if key is not None}

@@ -8,8 +8,8 @@ import pytest
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 
-from gtp_engine import Config, Engine, TimeSettings
-from gtp_engine.engine.kernels import Cancellation, KernelLoader
+from gtp_engine import CancelToken, Config, Engine, TimeSettings
+from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.move_choice import COMPILING_ROLLOUTS
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.engine.time_manager import TimeBudget
@@ -52,7 +52,7 @@ class Compiling(KernelLoader):
         super().__init__("a start", print)
         self.is_compiling = True
 
-    def wait(self, cancel: Cancellation | None = None) -> None:
+    def wait(self, cancel: CancelToken | None = None) -> None:
         """Note that everything is compiled now."""
         self.is_compiling = False
 

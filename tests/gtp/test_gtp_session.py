@@ -5,11 +5,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
-from busy_machine import bound, wait_for_readers
+from busy_machine import bound, wait_for_readers, wait_until
 from gtp.fake_engine import FakeEngine
 
 from gtp_engine import Config, TengenError
@@ -33,28 +34,17 @@ def make_server(provider: Callable[[], Any] = FakeEngine) -> GtpServer:
     return GtpServer(Config(), provider, print)
 
 
-class Dribble(io.RawIOBase):
-    """A stream that returns one byte at a time."""
+class Pieces(io.RawIOBase):
+    """A stream that returns its data in pieces, and then fails if it is given how."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data = iter(data)
-
-    def read(self, size: int = -1) -> bytes:
-        byte = next(self._data, None)
-        return b"" if byte is None else bytes([byte])
-
-
-class BrokenInput(io.RawIOBase):
-    """A stream that fails after its first chunk, as a terminal does when it is closed."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data: bytes | None = data
+    def __init__(self, *pieces: bytes, failure: OSError | None = None) -> None:
+        self._pieces, self._failure = iter(pieces), failure
 
     def read(self, size: int = -1) -> bytes:
-        if self._data is None:
-            raise OSError(5, "Input/output error")
-        data, self._data = self._data, None
-        return data
+        piece = next(self._pieces, b"")
+        if not piece and self._failure is not None:
+            raise self._failure
+        return piece
 
 
 class ClosedOutput(io.RawIOBase):
@@ -96,11 +86,13 @@ def test_lines_of_a_stream(data: bytes, lines: list[bytes]) -> None:
     assert list(read_lines(io.BytesIO(data))) == lines
     assert list(read_lines(io.BufferedReader(io.BytesIO(data)))) == lines
     if len(data) < 100:
-        assert list(read_lines(cast(BinaryIO, Dribble(data)))) == lines
+        assert list(read_lines(cast(BinaryIO, Pieces(*(bytes([byte]) for byte in data))))) == lines
 
 
 def test_a_stream_that_fails_has_ended() -> None:
-    assert list(read_lines(cast(BinaryIO, BrokenInput(b"name\nvers")))) == [b"name", b"vers"]
+    """As a terminal does when it is closed."""
+    broken = Pieces(b"name\nvers", failure=OSError(5, "Input/output error"))
+    assert list(read_lines(cast(BinaryIO, broken))) == [b"name", b"vers"]
 
 
 def test_the_end_of_an_overlong_line_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,34 +167,26 @@ def test_a_closed_output_ends_the_session() -> None:
     assert engine.game.komi == 2.0
 
 
-@pytest.fixture
-def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    read_end, write_end = os.pipe()
+@contextmanager
+def session(provider: Callable[[], Any]) -> Iterator[tuple[BinaryIO, io.BytesIO]]:
+    """Yield the input and output of a session, which has ended after the block."""
+    (read_end, write_end), stdout = os.pipe(), io.BytesIO()
     with os.fdopen(read_end, "rb", buffering=0) as reader, os.fdopen(write_end, "wb", buffering=0) as writer:
-        yield reader, writer
+        thread = threading.Thread(target=run_session, args=(make_server(provider), reader, stdout), daemon=True)
+        thread.start()
+        yield writer, stdout
         writer.close()
+        thread.join(JOIN_TIMEOUT)
+        assert not thread.is_alive()
         wait_for_readers()
 
 
-def started(server: GtpServer, reader: BinaryIO, stdout: BinaryIO) -> threading.Thread:
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
-    thread.start()
-    return thread
-
-
-def wait_for_end(thread: threading.Thread) -> None:
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
-
-
-def test_interrupt_concerns_the_running_command_and_those_that_have_not_begun(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    reader, writer = pipe
-    engine, stdout = FakeEngine(), io.BytesIO()
-    thread = started(make_server(lambda: engine), reader, stdout)
-    writer.write(b"1 final_score\n2 get_random_seed\n")
-    assert engine.searching.wait(JOIN_TIMEOUT)
-    writer.write(b"# interrupt\n3 final_score\n4 final_score\n# interrupt\n5 get_random_seed\n6 quit\n")
-    wait_for_end(thread)
+def test_interrupt_concerns_the_running_command_and_those_that_have_not_begun() -> None:
+    engine = FakeEngine()
+    with session(lambda: engine) as (writer, stdout):
+        writer.write(b"1 final_score\n2 get_random_seed\n")
+        assert engine.searching.wait(JOIN_TIMEOUT)
+        writer.write(b"# interrupt\n3 final_score\n4 final_score\n# interrupt\n5 get_random_seed\n6 quit\n")
     assert stdout.getvalue() == b"=1 0\n\n=2 1\n\n=3 0\n\n=4 0\n\n=5 3\n\n=6 \n\n"
 
 
@@ -217,57 +201,44 @@ def test_only_what_is_not_answered_is_cancelled() -> None:
     assert [each.cancel.is_cancelled for each in (answered, *waiting) if each] == [False, True, True]
 
 
-def test_interrupt_of_a_command_that_still_waits_for_the_engine(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    reader, writer = pipe
-    engine, stdout, loaded = FakeEngine(), io.BytesIO(), threading.Event()
+def test_interrupt_of_a_command_that_still_waits_for_the_engine() -> None:
+    engine, loaded = FakeEngine(), threading.Event()
 
     def provide() -> Any:
         assert loaded.wait(JOIN_TIMEOUT)
         return engine
 
-    thread = started(make_server(provide), reader, stdout)
-    writer.write(b"final_score\n# interrupt\nquit\n")
-    time.sleep(0.1)
-    loaded.set()
-    wait_for_end(thread)
+    with session(provide) as (writer, stdout):
+        writer.write(b"final_score\n# interrupt\nquit\n")
+        time.sleep(0.1)
+        loaded.set()
     assert stdout.getvalue() == b"= 0\n\n= \n\n"
 
 
-def test_interrupt_between_commands_does_nothing(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    reader, writer = pipe
-    engine, stdout = FakeEngine(), io.BytesIO()
-    thread = started(make_server(lambda: engine), reader, stdout)
-    writer.write(b"get_komi\n# interrupt\n")
-    time.sleep(0.1)
-    writer.write(b"final_score\n")
-    assert engine.searching.wait(JOIN_TIMEOUT)
-    time.sleep(0.1)
-    assert not engine.cancelled
-    writer.write(b"# interrupt\n")
-    writer.close()
-    wait_for_end(thread)
+def test_interrupt_between_commands_does_nothing() -> None:
+    engine = FakeEngine()
+    with session(lambda: engine) as (writer, stdout):
+        writer.write(b"get_komi\n# interrupt\n")
+        time.sleep(0.1)
+        writer.write(b"final_score\n")
+        assert engine.searching.wait(JOIN_TIMEOUT)
+        time.sleep(0.1)
+        assert not engine.cancelled
+        writer.write(b"# interrupt\n")
     assert stdout.getvalue() == b"= 7.5\n\n= 0\n\n"
 
 
-def test_the_handshake_is_answered_while_the_engine_is_loading(pipe: tuple[BinaryIO, BinaryIO]) -> None:
-    reader, writer = pipe
-    loading, stdout = threading.Event(), io.BytesIO()
+def test_the_handshake_is_answered_while_the_engine_is_loading() -> None:
+    loading = threading.Event()
     loader = Loader(lambda: FakeEngine() if loading.wait(JOIN_TIMEOUT) else None, print)  # type: ignore[arg-type, return-value]
     loader.start()
-    server = make_server(loader)
-    thread = threading.Thread(target=run_session, args=(server, reader, stdout), daemon=True)
-    thread.start()
-    writer.write(b"name\nnonsense\nkomi x\nget_komi\n")
-    deadline = time.monotonic() + JOIN_TIMEOUT
-    while stdout.getvalue().count(b"\n\n") < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    early = stdout.getvalue()
-    assert early.startswith(b"= Tengen\n\n? unknown command\n\n? komi not a float")
-    assert not loader.close(timeout=0.01)
-    loading.set()
-    writer.close()
-    thread.join(JOIN_TIMEOUT)
-    assert not thread.is_alive()
+    with session(loader) as (writer, stdout):
+        writer.write(b"name\nnonsense\nkomi x\nget_komi\n")
+        wait_until(lambda: stdout.getvalue().count(b"\n\n") >= 3)
+        early = stdout.getvalue()
+        assert early.startswith(b"= Tengen\n\n? unknown command\n\n? komi not a float")
+        assert not loader.close(timeout=0.01)
+        loading.set()
     assert stdout.getvalue() == early + b"= 7.5\n\n"
     assert loader.close(timeout=JOIN_TIMEOUT)
 

@@ -397,12 +397,12 @@ def _reports(fields: Fields) -> tuple[float | None, float | None]:
 
 def _restrictions(fields: Fields, game: Game) -> tuple[Restriction, ...]:
     """Return the moves to leave out, from avoidMoves or allowMoves."""
-    if "allowMoves" not in fields and "avoidMoves" not in fields:
+    given = [name for name in ("allowMoves", "avoidMoves") if name in fields]
+    if not given:
         return ()
-    if "allowMoves" in fields and "avoidMoves" in fields:
+    if len(given) > 1:
         raise QueryError("allowMoves", "cannot specify both allowMoves and avoidMoves")
-    is_allowed = "allowMoves" in fields
-    name = "allowMoves" if is_allowed else "avoidMoves"
+    (name,), is_allowed = given, "allowMoves" in given
     everything = frozenset((PASS, *board_points(game.width, game.height)))
     restrictions = []
     for entry in fields.objects(name, _RESTRICTIONS):

@@ -171,7 +171,7 @@ class Schedule:
             short.append(self._waiting[0])
         if not short:
             return long[0]
-        best = min(short, key=_order)
+        best = min(short, key=lambda job: job.order)
         is_above = all(best.turn.priority > job.turn.priority for job in long)
         if is_above or self._last is None or self._last.is_long:
             return best
@@ -223,7 +223,3 @@ class SharedSchedule:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-
-
-def _order(job: Job) -> tuple[int, int]:
-    return job.order

@@ -6,7 +6,6 @@ searcher is cleared before its next job, so that no visits of another query coun
 
 import time
 import traceback
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -25,35 +24,29 @@ LEAST_PLAYOUTS: Final = 2
 
 
 class Searchers:
-    """Idle searchers by their configuration, to be reused instead of creating new ones."""
+    """Idle searchers of one configuration, to be reused instead of creating new ones."""
 
     def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
         self._open: Final = open_searcher
-        self._idle: Final[defaultdict[Config, list[Searcher]]] = defaultdict(list)
+        self._key: Config | None = None
+        self._idle: Final[list[Searcher]] = []
 
     def take(self, config: Config) -> Searcher:
         """Return a searcher without a tree."""
-        idle = self._idle[_key(config)]
-        return idle.pop() if idle else self._open(config)
+        return self._idle.pop() if self._idle and _key(config) == self._key else self._open(config)
 
     def give_back(self, searcher: Searcher, config: Config) -> None:
         """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
-        key = _key(config)
-        for other in [other for other in self._idle if other != key]:
-            self._close_all(self._idle.pop(other))
+        if _key(config) != self._key:
+            self.close()
+            self._key = _key(config)
         searcher.clear()
-        self._idle[key].append(searcher)
+        self._idle.append(searcher)
 
     def close(self) -> None:
         """Close the searchers that are not in use."""
-        for searchers in self._idle.values():
-            self._close_all(searchers)
-        self._idle.clear()
-
-    @staticmethod
-    def _close_all(searchers: list[Searcher]) -> None:
-        for searcher in searchers:
-            searcher.close()
+        while self._idle:
+            self._idle.pop().close()
 
 
 def _key(config: Config) -> Config:
@@ -118,15 +111,9 @@ class Worker:
 
     def _begin(self, job: Job) -> _Search:
         """Return a new search for a job."""
-        query = job.query
-        first_report = query.first_report
-        search = _Search(
-            job=job,
-            game=query.game_at(job.turn.number),
-            searcher=self._searchers.take(query.config),
-            next_report=inf if first_report is None else time.monotonic() + first_report,
-        )
-        self._searches[job] = search
+        query, game = job.query, job.query.game_at(job.turn.number)
+        next_report = inf if query.first_report is None else time.monotonic() + query.first_report
+        search = self._searches[job] = _Search(job, game, self._searchers.take(query.config), next_report)
         return search
 
     def _search_slice(self, search: _Search) -> SearchReport:
