@@ -1,9 +1,12 @@
 """Positions that several tests of the engine begin from."""
 
+from collections.abc import Collection
+
 from board_helpers import parse_diagram
 
-from gtp_engine import Engine, Move, parse_vertex
+from gtp_engine import CancelToken, Engine, Move, parse_vertex
 from gtp_engine.go.constants import BLACK
+from gtp_engine.search.limits import Limits, Restriction, SearchRequest
 
 FINISHED = """
     . X . X O . O
@@ -55,3 +58,9 @@ def set_up(engine: Engine, text: str, to_play: int = BLACK) -> None:
 def point(engine: Engine, vertex: str) -> int:
     """Return the point of a vertex on the engine's board."""
     return parse_vertex(vertex, width=engine.game.width, height=engine.game.height)
+
+
+def only(engine: Engine, points: Collection[int]) -> SearchRequest:
+    """Return a search in which Black may play nothing but these points."""
+    others = frozenset(range(engine.game.board.color.size)).difference(points)
+    return SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from busy_machine import require_once
-from engine_positions import NEUTRAL, point, set_up
+from engine_positions import NEUTRAL, only, point, set_up
 from fake_evaluators import FakeEvaluator, fake_shipped
 from superko_games import game_with_superko
 
@@ -26,7 +26,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest
+from gtp_engine.search.limits import CancelToken
 
 SETTLED = """
     . X X O .
@@ -475,9 +475,7 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
     assert engine.genmove(BLACK, play=False).point == PASS
     for allowed in ({"A1", "A2"}, {"A3"}):
         points = {point(engine, vertex) for vertex in allowed}
-        others = frozenset(range(engine.game.board.color.size)) - points
-        limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
-        assert engine.genmove(BLACK, play=False, request=limits).point in points
+        assert engine.genmove(BLACK, play=False, request=only(engine, points)).point in points
 
 
 def test_a_komi_that_is_forced_is_that_of_every_game() -> None:

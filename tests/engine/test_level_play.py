@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from engine_positions import only
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
 
 from gtp_engine.base.errors import ConfigError, ModelError
@@ -17,7 +18,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.search.limits import CancelToken, Limits, Restriction, SearchRequest
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
@@ -261,10 +261,8 @@ def test_the_delay_at_a_level_follows_the_policy_of_its_rank():
 def test_a_level_plays_no_move_that_was_left_out(level: str) -> None:
     engine = engine_at(level)
     allowed = {21, 22}
-    others = frozenset(range(engine.game.board.color.size)) - allowed
-    limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
     for _ in range(5):
-        assert engine.genmove(BLACK, play=False, request=limits).point in allowed
+        assert engine.genmove(BLACK, play=False, request=only(engine, allowed)).point in allowed
 
 
 def test_a_level_ignores_settings_of_human_like_play() -> None:

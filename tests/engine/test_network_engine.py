@@ -4,11 +4,12 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import inf
 
 import pytest
 from busy_machine import bound, require_once, wait_until
-from engine_positions import DEAD_STONE, NEUTRAL, point, set_up
+from engine_positions import DEAD_STONE, NEUTRAL, only, point, set_up
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from knowing_evaluator import KnowingEvaluator, SlowEvaluator
 
@@ -30,7 +31,7 @@ from gtp_engine.search.limits import CancelToken, Limits, Reporting, Restriction
 from gtp_engine.search.report import SearchReport
 
 
-def make(evaluator: Evaluator, log: Callable[[str], None] | None = None, **values: object) -> Engine:
+def make(evaluator: Evaluator | None, log: Callable[[str], None] | None = None, **values: object) -> Engine:
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
     defaults = {"game.board_size": "7", "search.visits": "24", "search.seed": "1"}
     return Engine(Config().with_values({**defaults, **texts}), log=log, evaluator=evaluator)
@@ -152,22 +153,16 @@ def test_restrictions_and_reports_reach_the_search() -> None:
     with make(FakeEvaluator()) as engine:
         reports: list[SearchReport] = []
         allowed = {point(engine, "D4"), point(engine, "C3")}
-        others = frozenset({*engine.game.legal_points(), PASS} - allowed)
-        reporting, restrictions = Reporting(0.0, reports.append), (Restriction(BLACK, others),)
-        limits = SearchRequest(Limits(cancel=CancelToken()), reporting=reporting, restrictions=restrictions)
-        assert engine.genmove(BLACK, request=limits).point in allowed
+        request = replace(only(engine, allowed), reporting=Reporting(0.0, reports.append))
+        assert engine.genmove(BLACK, request=request).point in allowed
         assert reports
         assert all(move.point in allowed for report in reports for move in report.moves)
 
 
 def test_moves_are_left_out_without_a_network_too() -> None:
-    with Engine(
-        Config().with_values({"game.board_size": "7", "search.visits": "200", "search.seed": "1"}), evaluator=None
-    ) as engine:
+    with make(None, search__visits=200) as engine:
         allowed = point(engine, "D4")
-        others = frozenset({*engine.game.legal_points(), PASS} - {allowed})
-        limits = SearchRequest(Limits(cancel=CancelToken()), restrictions=(Restriction(BLACK, others),))
-        choice = engine.genmove(BLACK, request=limits)
+        choice = engine.genmove(BLACK, request=only(engine, {allowed}))
         assert [move.point for move in choice.report.moves] == [choice.point] == [allowed]
 
 

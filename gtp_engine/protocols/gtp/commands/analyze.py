@@ -150,31 +150,24 @@ def _next(rest: deque[str], key: str) -> str:
 
 
 @command("lz-analyze", _ANALYZE, "Search until the next line, with reports at an interval, as Leela Zero does.")
-def lz_analyze(server: GtpServer, args: Command) -> None:
-    """Begin an analysis."""
-    _start_analysis(server, args, is_kata=False)
-
-
 @command(
     "kata-analyze",
     _ANALYZE,
     "Search until the next line, with reports in KataGo's format and more options: ownership, rootInfo ...",
 )
-def kata_analyze(server: GtpServer, args: Command) -> None:
-    """Begin an analysis."""
-    _start_analysis(server, args, is_kata=True)
+def analyze(server: GtpServer, args: Command) -> None:
+    """Start an analysis in the background; its reports become lines of the running command's reply."""
+    color, request, _ = _asked(server, args)
+    server.reply.interrupted = ""
+    server.reply.open()
+    server.engine.start_analysis(color, request)
 
 
 @command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
-def lz_genmove_analyze(server: GtpServer, args: Command) -> str:
-    """Play the engine's move; the next line does not interrupt the search."""
-    return _search_and_report(server, args, is_kata=False, play=True)
-
-
 @command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
-def kata_genmove_analyze(server: GtpServer, args: Command) -> str:
+def genmove_analyze(server: GtpServer, args: Command) -> str:
     """Play the engine's move; the next line does not interrupt the search."""
-    return _search_and_report(server, args, is_kata=True, play=True)
+    return _search_and_report(server, args, play=True)
 
 
 @command("kata-search", "COLOR", "Choose a move without playing it.")
@@ -197,7 +190,7 @@ def kata_search_debug(server: GtpServer, args: Command) -> str:
 @command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
 def kata_search_analyze(server: GtpServer, args: Command) -> str:
     """Return `play` and the engine's move, which is not played."""
-    return _search_and_report(server, args, is_kata=True, play=False)
+    return _search_and_report(server, args, play=False)
 
 
 @command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.")
@@ -212,7 +205,7 @@ def kata_search_cancellable(server: GtpServer, args: Command) -> None:
 @command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
 def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
     """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
-    color, request, writer = _asked(server, args, is_kata=True)
+    color, request, writer = _asked(server, args)
     reply = server.reply
 
     def done(choice: "Choice") -> None:
@@ -229,17 +222,9 @@ def stop(server: GtpServer, args: Command) -> None:
     """Return nothing: the arrival of this line has already ended the analysis."""
 
 
-def _start_analysis(server: GtpServer, args: Command, *, is_kata: bool) -> None:
-    """Start an analysis in the background; its reports become lines of the running command's reply."""
-    color, request, _ = _asked(server, args, is_kata=is_kata)
-    server.reply.interrupted = ""
-    server.reply.open()
-    server.engine.start_analysis(color, request)
-
-
-def _search_and_report(server: GtpServer, args: Command, *, is_kata: bool, play: bool) -> str:
+def _search_and_report(server: GtpServer, args: Command, *, play: bool) -> str:
     """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
-    color, request, writer = _asked(server, args, is_kata=is_kata)
+    color, request, writer = _asked(server, args)
     server.reply.open()
     choice = server.engine.genmove(color, play=play, ponder=False, request=request)
     if play:
@@ -248,9 +233,9 @@ def _search_and_report(server: GtpServer, args: Command, *, is_kata: bool, play:
     return f"play {record_choice(server, choice)}"
 
 
-def _asked(server: GtpServer, args: Command, *, is_kata: bool) -> tuple[int | None, SearchRequest, ReportWriter]:
+def _asked(server: GtpServer, args: Command) -> tuple[int | None, SearchRequest, ReportWriter]:
     """Return whose move is asked for, the search, whose reports become lines of the reply, and what writes these."""
-    engine, reply = server.engine, server.reply
+    engine, reply, is_kata = server.engine, server.reply, args.name.lower().startswith("kata-")
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     perspective, pv_length = engine.config.gtp.analysis_perspective, engine.config.analysis.pv_length + 1
     moves = (options.min_moves, options.max_moves)
