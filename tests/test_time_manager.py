@@ -135,42 +135,29 @@ def test_tiny_times_last_the_game_on_our_own_count(words: str, use: str) -> None
     assert len(Game(TimeSettings.parse(words.split())).play(OWN_MOVES, use=use, synced=False)) == OWN_MOVES
 
 
+@pytest.mark.parametrize("sends_time_left", [True, False])
 @settings(max_examples=150)
 @given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
 @example(time_settings=TimeSettings.canadian(1.0, 5e-324, 2), config=DEFAULT, side=19, seed=1)
-def test_a_controller_that_sends_time_left_never_sees_the_clock_run_out(
-    time_settings: TimeSettings, config: Config, side: int, seed: int
-) -> None:
-    game = Game(time_settings, config, side * side)
-    rng = random.Random(seed)
-    for _ in range(OWN_MOVES):
-        game.send_time_left()
-        limits = game.budget()
-        assert 0 <= limits.target <= limits.maximum < math.inf
-        seconds = rng.choice([limits.maximum, limits.target, limits.maximum * rng.random()])
-        game.move(seconds, lag=limits.lag * rng.choice([0, 1, rng.random()]))
-        assert game.theirs.left.has_time
-        if rng.random() < 0.5:
-            game.ours.note_lateness(rng.choice([-1.0, 0.0, 2 * rng.random()]))
-
-
-@settings(max_examples=150)
-@given(time_settings=any_settings(), config=any_config(), side=st.integers(2, 25), seed=st.integers(0, 2**32))
 @example(time_settings=TimeSettings.canadian(10, 30, 5), config=DEFAULT, side=19, seed=1)
 @example(time_settings=TimeSettings.canadian(3, 10, 25), config=DEFAULT, side=9, seed=1)
-def test_a_controller_that_never_sends_time_left_does_not_see_the_clock_run_out_either(
-    time_settings: TimeSettings, config: Config, side: int, seed: int
+def test_no_controller_sees_the_clock_run_out(
+    sends_time_left: bool, time_settings: TimeSettings, config: Config, side: int, seed: int
 ) -> None:
     """Up to `drift` seconds per move are not measured; our own count never shows more than the controller's clock."""
     game = Game(time_settings, config, side * side)
     rng = random.Random(seed)
     for _ in range(OWN_MOVES):
+        if sends_time_left:
+            game.send_time_left()
         limits = game.budget()
         assert 0 <= limits.target <= limits.maximum < math.inf
         seconds = rng.choice([limits.maximum, limits.target, limits.maximum * rng.random()])
-        unseen = min(config.time.drift, limits.lag) * rng.choice([0, 1, rng.random()])
-        game.move(seconds, lag=unseen)
+        most = limits.lag if sends_time_left else min(config.time.drift, limits.lag)
+        game.move(seconds, lag=most * rng.choice([0, 1, rng.random()]))
         assert game.theirs.left.has_time
+        if sends_time_left and rng.random() < 0.5:
+            game.ours.note_lateness(rng.choice([-1.0, 0.0, 2 * rng.random()]))
 
 
 @pytest.mark.parametrize(

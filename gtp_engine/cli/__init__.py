@@ -192,7 +192,7 @@ def cli() -> None:
 
 
 @cli.command("gtp", cls=KataGoCommand, aliases={"--override-version": "--version"})
-@katago_options()
+@katago_options
 def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **flags: object) -> None:
     """Speak GTP on stdin and stdout (the default command).
 

@@ -212,7 +212,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
 def show_command(file: Path, line: str | None, target: Path | None, most: int, as_json: bool) -> None:
     """Show how large a book is, its value and its lines, or write them to a game record."""
     from gtp_engine.engine.book.book import Book
-    from gtp_engine.engine.book.checks import at_line, describe, json_text, position_lines, to_tree
+    from gtp_engine.engine.book.checks import describe, json_text, position_lines, to_tree
 
     book = Book.load(file)
     if target is not None:
@@ -221,7 +221,7 @@ def show_command(file: Path, line: str | None, target: Path | None, most: int, a
         click.echo(f"{target}: {counted(sum(1 for _ in tree.nodes()) - 1, 'move')}")
     elif line is not None:
         try:
-            game = at_line(book, line.split())
+            game = book.header.game(line.split())
         except TengenError as error:
             raise ConfigError(f"--line {shown(line)}: {error}") from error
         click.echo("\n".join(position_lines(book, game)) or "The book has no move here.")

@@ -8,7 +8,7 @@ or two; a config file that does not end in .toml is one of KataGo's, and there m
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -48,23 +48,19 @@ class KataGoCommand(ConfigCommand):
         return super().parse_args(ctx, words)
 
 
-def katago_options() -> Callable[[F], F]:
-    """Return a decorator that adds the flags of all options, `--config` and KataGo's `--override-config`.
+def katago_options(function: F) -> F:
+    """Add the flags of all options, `--config` and KataGo's `--override-config` to a command.
 
-    The command receives `config_files` and `overrides`, for `katago_config`, beside the options.
+    It receives `config_files` and `overrides`, for `katago_config`, beside the options.
     """
-
-    def decorate(function: F) -> F:
-        decorator = click.option(
-            "--override-config",
-            "overrides",
-            multiple=True,
-            metavar="KEY=VALUE,…",
-            help="Settings by KataGo's names, such as maxVisits=800; unknown ones are reported and ignored.",
-        )
-        return decorator(config_options(several=True)(function))
-
-    return decorate
+    decorator = click.option(
+        "--override-config",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE,…",
+        help="Settings by KataGo's names, such as maxVisits=800; unknown ones are reported and ignored.",
+    )
+    return decorator(config_options(several=True)(function))
 
 
 def is_katagos() -> bool:

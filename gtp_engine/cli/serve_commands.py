@@ -111,7 +111,7 @@ imported once.
     is_flag=True,
     help="Quit at the end of the input; otherwise every query is answered first.",
 )
-@katago_options()
+@katago_options
 def analysis_command(
     config_files: tuple[str, ...],
     overrides: tuple[str, ...],

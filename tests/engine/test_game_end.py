@@ -415,24 +415,6 @@ def test_players_stop_where_the_side_to_move_expects_what_counting_gives(
     assert (agreed is not None) == is_agreed
 
 
-@pytest.mark.parametrize(("rules", "komi", "again", "chosen"), [
-    ("chinese", -2.0, (0.9, 0.5), "E4"),  # a neutral point is left
-    ("chinese", -2.0, (0.52, 0.5), "pass"),
-    ("chinese", -2.0, None, "pass"),
-    ("japanese", -2.0, (0.9, 0.5), "pass"),  # a draw by counting too
-    ("japanese", -1.5, (0.9, 0.5), "E4"),  # lost by Black, by counting
-])  # fmt: skip
-def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
-    rules: str, komi: float, again: tuple[float, float] | None, chosen: str
-) -> None:
-    """Sixteen visits did not find the move on which the game depended."""
-    game = game_from(LAST_NEUTRAL, WHITE, rules, komi)
-    first = passing_first(found_at_the_end(game, WHITE, (0.5, 0.5), -1.0), 16)
-    assert estimate_status(game, first.ownership_black).neutral
-    longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
-    assert chosen_by(game, first, again=lambda color: longer) == chosen
-
-
 def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float) -> SearchReport:
     """Return a search that expects White to lead by so much, by its first move and by a pass."""
     moves = tuple(
@@ -487,23 +469,25 @@ ATTACKED = """
 
 
 @pytest.mark.parametrize(("rules", "diagram", "komi", "winrate", "again", "chosen"), [
+    ("chinese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "E4"),  # a neutral point is left
+    ("chinese", LAST_NEUTRAL, -2.0, 0.5, (0.52, 0.5), "pass"),
+    ("chinese", LAST_NEUTRAL, -2.0, 0.5, None, "pass"),
+    ("japanese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # a draw by counting too, and nothing to attack
+    ("japanese", LAST_NEUTRAL, -1.5, 0.5, (0.9, 0.5), "E4"),  # lost by Black, by counting
     ("japanese", ATTACKED, -4.0, 0.5, (0.9, 0.5), "E4"),  # a draw by counting
     ("chinese", ATTACKED, -2.0, 0.5, (0.9, 0.5), "E4"),
     ("japanese", ATTACKED, -3.5, 0.98, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
     ("japanese", ATTACKED, -4.5, 0.02, (0.6, 0.02), "E4"),  # lost by half a point
     ("japanese", ATTACKED, -4.5, 0.02, (0.02, 0.02), "pass"),
     ("japanese", ATTACKED, -6.0, 0.02, (0.6, 0.02), "E4"),  # by two points
-    ("japanese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # nothing to attack
 ])  # fmt: skip
-def test_a_pass_is_searched_once_more_if_a_point_decides_and_a_chain_can_be_put_in_atari(
-    rules: str, diagram: str, komi: float, winrate: float, again: tuple[float, float], chosen: str
+def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
+    rules: str, diagram: str, komi: float, winrate: float, again: tuple[float, float] | None, chosen: str
 ) -> None:
-    """On 9x9 eight visits passed in a game drawn at integer komi, which an atari at a neutral point wins."""
+    """Few visits did not find the move on which the game depended, such as an atari at a neutral point."""
     game = game_from(diagram, WHITE, rules, komi)
     first = passing_first(found_at_the_end(game, WHITE, (winrate, winrate), -1.0), 8)
-    if diagram is LAST_NEUTRAL:
-        first.ownership_black[game.point("C1")] = 0.0
-    longer = found_at_the_end(game, WHITE, again, -1.0)
+    longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
     assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 

@@ -233,9 +233,12 @@ class BookHeader:
     komi: float
     network: str = ""
 
-    def game(self) -> Game:
-        """Return the game of the empty board."""
-        return Game(self.width, self.height, self.rules, self.komi)
+    def game(self, line: Sequence[str] = ()) -> Game:
+        """Return the game after moves on the empty board; raises IllegalMoveError and InvalidVertexError."""
+        game = Game(self.width, self.height, self.rules, self.komi)
+        for vertex in line:
+            game.play(vertex)
+        return game
 
     def to_json(self) -> dict[str, Any]:
         """Return the first line of the file."""
@@ -433,13 +436,6 @@ class Book:
             to = options[0][0].to
             node = None if to is None else self.nodes[to]
         return line
-
-    def game_at(self, node: BookNode) -> Game:
-        """Return a game that leads to a position; raises IllegalMoveError if its line cannot be played."""
-        game = self.header.game()
-        for vertex in node.line:
-            game.play(vertex)
-        return game
 
 
 def shown_interval(found: Interval) -> str:

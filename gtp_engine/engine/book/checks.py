@@ -96,7 +96,7 @@ def check(book: Book) -> list[str]:
 
 def _troubles(book: Book, node: BookNode, number: int) -> Iterator[str]:
     """Yield what is wrong with a position; raises IllegalMoveError and InvalidVertexError for its line."""
-    game, header = book.game_at(node), book.header
+    game, header = book.header.game(node.line), book.header
     if (key := place(game).key) != node.key:
         yield f"its line leads to {key}, not to {node.key}"
         return
@@ -137,7 +137,7 @@ def search_deeper(book: Book, search: BookSearch, count: int, seed: int) -> list
     """Return new searches of up to `count` random positions that are not over."""
     nodes = [node for node in book.nodes if node.visits > 0]
     chosen = random.Random(seed).sample(nodes, min(count, len(nodes)))
-    found = search.search([book.game_at(node) for node in chosen])
+    found = search.search([book.header.game(node.line) for node in chosen])
     pairs = []
     for node, new in zip(chosen, found, strict=True):
         options = book.options(node)
@@ -234,11 +234,3 @@ def json_text(book: Book) -> str:
         | {"value": found and found._asdict(), "line": [v for v, _ in best_moves(book, book.header.game())]},
         indent=2,
     )
-
-
-def at_line(book: Book, vertices: Sequence[str]) -> Game:
-    """Return the game after moves on the book's board; raises IllegalMoveError and InvalidVertexError."""
-    game = book.header.game()
-    for vertex in vertices:
-        game.play(vertex)
-    return game

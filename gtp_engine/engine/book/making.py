@@ -176,7 +176,7 @@ class BookMaker:
         games: dict[str, Game] = {}
         keys, done = [], {}
         for node, move in wanted:
-            game = self.book.game_at(node)
+            game = self.book.header.game(node.line)
             game.play(move.vertex)
             key = place(game).key
             keys.append(key)
