@@ -128,10 +128,7 @@ def test_kata_time_settings(words: str, expected: TimeSettings) -> None:
         ("byoyomi 1 2 1000001", "periods 1000001: expected an integer from 0 to 1000000"),
         ("byoyomi 1 2 " + "9" * 5000, "PERIODS '9"),
         ("fischer 60 -5", "increment -5.0: expected seconds"),
-        (
-            "fischer-capped 60 5 59 -1",
-            "main time limit 59 with main time 60: expected a limit of at least the main",
-        ),
+        ("fischer-capped 60 5 59 -1", "main time limit 59 with main time 60: expected a limit of at least the main"),
         ("fischer-capped 60 5 nan -1", "MAIN_TIME_LIMIT 'nan': expected a number of seconds"),
     ],
     ids=lambda text: text[:40],

@@ -175,11 +175,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "part of a visit": (lambda: Limit(visits=1.5), LimitError, "limit of 1.5 visits: expected a whole number"),  # type: ignore[arg-type]
     "True as limit": (lambda: Limit(playouts=True), LimitError, "limit of True playouts"),
     "kind of time settings": (lambda: TimeSettings(600), TimeSettingsError, "of the kind 600; call TimeSettings.abs"),  # type: ignore[arg-type]
-    "color of a move": (
-        lambda: Game(9).play(Move(BLACK, PASS), "w"),
-        InvalidColorError,
-        "black pass as one of white",
-    ),
+    "color of a move": (lambda: Game(9).play(Move(BLACK, PASS), "w"), InvalidColorError, "black pass as one of white"),
     "array as owners": (lambda: Game(9).svg(ownership=np.zeros(81)), ArgumentError, "ownership array"),  # type: ignore[arg-type]
     "owner beyond 1": (lambda: Game(9).svg(ownership={"A1": 7}), ArgumentError, "expected numbers from -1 to 1 by po"),
     "no number as owner": (lambda: Game(9).svg(ownership={"A1": np.nan}), ArgumentError, "of the 9x9 board"),

@@ -65,11 +65,7 @@ START_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType(
-    {
-        "preventCleanupPhase": True,
-        "useNonBuggyLcb": True,
-        "avoidMYTDaggerHack": False,
-    }
+    {"preventCleanupPhase": True, "useNonBuggyLcb": True, "avoidMYTDaggerHack": False}
 )
 """KataGo's settings that programs read or send and that cannot be changed here."""
 

@@ -162,9 +162,7 @@ class PuctConfig(Section, name="puct"):
         katago="valueWeightExponent",
     )
     use_noise_pruning: bool = option(
-        True,
-        "Leave visits spent in vain out of averages, see --noise-pruning-scale.",
-        katago="useNoisePruning",
+        True, "Leave visits spent in vain out of averages, see --noise-pruning-scale.", katago="useNoisePruning"
     )
     noise_pruning_scale: float = option(
         0.15,

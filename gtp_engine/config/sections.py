@@ -313,11 +313,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     # So that an engine left alone does not run all night; KataGo's config file suggests a minute.
     ponder_time: float = option(
-        600.0,
-        "Longest time for pondering ({katago_gtp}).",
-        unit="seconds",
-        low=0,
-        katago_gtp="maxTimePondering",
+        600.0, "Longest time for pondering ({katago_gtp}).", unit="seconds", low=0, katago_gtp="maxTimePondering"
     )
     ponder_visits: int = option(
         0,

@@ -101,11 +101,7 @@ class Game:
     __iter__ = None  # by `__getitem__` it would go through points from 0 on
 
     def __init__(
-        self,
-        width: int = 19,
-        height: int | None = None,
-        rules: Rules | str | None = None,
-        komi: float | None = None,
+        self, width: int = 19, height: int | None = None, rules: Rules | str | None = None, komi: float | None = None
     ) -> None:
         self.width: Final = width
         self.height: Final = width if height is None else height

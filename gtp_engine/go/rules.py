@@ -300,9 +300,7 @@ def _parse_word(key: _Key, text: str) -> Any:
     word = text.lower() if key.kind is None else text.upper()
     if word not in key.words:
         advice = "Spight's ko rule is not supported" if key.kind is Ko and word == "SPIGHT" else ""
-        raise RulesError(
-            problem(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice),
-        )
+        raise RulesError(problem(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice))
     return word == "true" if key.kind is None else key.kind(word)
 
 

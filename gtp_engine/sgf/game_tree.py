@@ -30,14 +30,7 @@ from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_n
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game
-from gtp_engine.sgf.reader import (
-    GAME_PROPERTIES,
-    GameInfo,
-    first_game,
-    read_sgf_file,
-    record_of,
-    text_of_record,
-)
+from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_at
 from gtp_engine.sgf.tree_text import (
     GameText,

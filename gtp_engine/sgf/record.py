@@ -105,11 +105,7 @@ def _is_handicap(stones: Sequence[Move]) -> bool:
 
 
 def record_to_game(
-    record: SgfRecord,
-    *,
-    move_number: int | None = None,
-    rules: Rules | None = None,
-    komi: float | None = None,
+    record: SgfRecord, *, move_number: int | None = None, rules: Rules | None = None, komi: float | None = None
 ) -> Game:
     """Return the game with its moves played.
 
@@ -168,11 +164,7 @@ def replay(
 
 
 def play_record(
-    record: SgfRecord,
-    *,
-    move_number: int | None = None,
-    rules: Rules | None = None,
-    komi: float | None = None,
+    record: SgfRecord, *, move_number: int | None = None, rules: Rules | None = None, komi: float | None = None
 ) -> tuple[Game, SgfRecord]:
     """Return what `record_to_game` returns, as far as the record can be played, and the record up to there.
 

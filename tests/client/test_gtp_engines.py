@@ -347,12 +347,7 @@ def test_engines_on_a_tcp_port(port: int) -> None:
 async def test_an_engine_for_asyncio() -> None:
     game = Game(5)
     async with GtpEngine.popen(engine("--analyzes --black 'C3 wait:0.3' --lists time_settings")) as client:
-        assert (client.name, client.version, client.lists("play"), client.is_alive()) == (
-            "Scripted",
-            "1.0",
-            True,
-            True,
-        )
+        assert (client.name, client.version, client.lists("play"), client.is_alive()) == ("Scripted", "1.0", True, True)
         result = await client.genmove(game, Limit(time=1))
         game.play(result.move)  # type: ignore[arg-type]
         answers = await asyncio.gather(*(client.send("name") for _ in range(5)))

@@ -21,11 +21,7 @@ from gtp_engine.go.tactics import is_eye
 
 pytestmark = needs_gnugo
 
-KO_OPTIONS = {
-    Ko.SIMPLE: "--simple-ko",
-    Ko.POSITIONAL: "--positional-superko",
-    Ko.SITUATIONAL: "--situational-superko",
-}
+KO_OPTIONS = {Ko.SIMPLE: "--simple-ko", Ko.POSITIONAL: "--positional-superko", Ko.SITUATIONAL: "--situational-superko"}
 SUICIDE_OPTIONS = {False: "--forbid-suicide", True: "--allow-suicide"}
 GAMES = {2: 12, 3: 20, 4: 20, 5: 15, 7: 3, 9: 2}
 """Random games for each rule set, by board size."""

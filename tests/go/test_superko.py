@@ -95,12 +95,7 @@ def test_changing_the_rules_applies_to_the_whole_game():
     assert game.is_legal("C3")
 
 
-STARTS = (
-    KO,
-    ". X . O .\nX O O O .\nX X X O .\n. . X O .",
-    "X.O.\nXXOX\nO.X.\n.OX.",
-    ".OX.\nX.OX\nXXOO\n.XO.",
-)
+STARTS = (KO, ". X . O .\nX O O O .\nX X X O .\n. . X O .", "X.O.\nXXOX\nO.X.\n.OX.", ".OX.\nX.OX\nXXOO\n.XO.")
 """Positions in which repetitions and suicides are near."""
 
 
