@@ -29,7 +29,11 @@ _HELP_WIDTH: Final = 100
 
 @dataclass(frozen=True)
 class Config:
-    """The whole configuration; every instance is valid.  All share the sections that have the defaults."""
+    """The whole configuration; every instance is valid.  All share the sections that have the defaults.
+
+    >>> Config().with_values({"search.visits": 100}).search.visits
+    100
+    """
 
     game: GameConfig = field(default_factory=cache(GameConfig))
     search: SearchConfig = field(default_factory=cache(SearchConfig))

@@ -38,6 +38,9 @@ class Limit:
 
     Without any of them the engine's own settings hold.  Raises LimitError for a limit of 0 or less, for no number, and
     for visits or playouts that are not whole.
+
+    >>> Limit(time=2, visits=100)
+    Limit(time=2.0, visits=100, playouts=None)
     """
 
     time: float | None = None

@@ -83,6 +83,9 @@ class Engine:
     ModelError if a network cannot be loaded.  Methods take points and colours as those of `Game`, and raise
     InvalidVertexError and InvalidColorError as these do; EngineBusyError while another thread calls one, and
     EngineDiedError once the engine is closed, or in a process that was forked from its own.
+
+        with Engine(Config().with_values({"search.visits": 100})) as engine:
+            print(engine.genmove().point, engine.analyse(Game(9), Limit(time=1)).winrate)
     """
 
     def __init__(

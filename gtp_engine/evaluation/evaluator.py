@@ -140,7 +140,12 @@ class BareEvaluator:
 
 
 class Seen:
-    """A position as a function evaluates it, for the side to play."""
+    """A position as a function evaluates it, for the side to play.
+
+    For example:
+
+        is_empty = seen.colors() == EMPTY
+    """
 
     def __init__(self, positions: Positions, row: int) -> None:
         self._positions: Final = positions
@@ -177,7 +182,12 @@ _ROUNDING: Final = 1e-3
 
 
 class Guess(NamedTuple):
-    """What a function thinks of a position, all for the side to play."""
+    """What a function thinks of a position, all for the side to play.
+
+    For example:
+
+        Guess(policy=seen.legal(), winrate=0.6)
+    """
 
     policy: NDArray[np.floating]
     """Weight of each move, float[height·width + 1] in the order of `Seen.legal`; those of illegal moves do not count,
@@ -196,6 +206,8 @@ class FunctionEvaluator(BareEvaluator):
     `has_score` says that the function knows the lead, and takes komi into account; `has_ownership` that it knows the
     ownership.  Without them dead stones are found by playing out.  `batch` is the number of positions that a search
     asks for at a time: with 1 it searches most carefully.  Raises LimitError for a batch that is no number above 0.
+
+        engine = Engine(config, evaluator=FunctionEvaluator(lambda seen: Guess(policy=seen.legal())))
     """
 
     def __init__(

@@ -290,7 +290,11 @@ def parse_vertex(text: str, *, width: int, height: int) -> Point:
 
 
 def format_vertex(point: int, *, width: int, height: int) -> str:
-    """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board."""
+    """Return the vertex of `point` ("Q16"), or "pass"; raises InvalidVertexError when it is not on the board.
+
+    >>> format_vertex(Point("Q16"), width=19, height=19)
+    'Q16'
+    """
     return to_point(point, width=width, height=height).vertex
 
 

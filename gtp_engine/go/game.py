@@ -95,6 +95,10 @@ class Game:
     `Color`s and `Point`s, numbers that print as words and vertices.  `game["E5"]` is the colour there.  Games are equal
     that have the same size, rules, komi, set-up, moves and side to play.  Raises InvalidSizeError, RulesError and
     KomiError; methods raise InvalidVertexError for what is no point of the board, InvalidColorError for no colour.
+
+    >>> game = Game(9, rules="japanese")
+    >>> game.play("E5"), game.to_play, game["E5"], game.komi
+    (Move(color=BLACK, point=E5), WHITE, BLACK, 6.5)
     """
 
     __hash__ = None  # type: ignore[assignment]

@@ -92,6 +92,9 @@ class Rules:
     `white_handicap_bonus`: points for White in handicap games, see `handicap_points`.
     `friendly_pass_ok`: players may pass and agree on dead stones instead of capturing them first.
     Raises RulesError for undefined combinations (a button without area scoring) and for values of other types.
+
+    >>> print(Rules.parse("Japanese"), Rules.parse("Japanese").default_komi())
+    japanese 6.5
     """
 
     ko: Ko = Ko.POSITIONAL

@@ -25,6 +25,9 @@ def encode(games: Iterable[Game], encoder: str = KATAGO_ENCODER, *, symmetry: in
     "alphago-49" (48 or 49 planes, no values); planes are shown to the side to move, in the orientation `symmetry`
     (`Game.transformed`), the last four on square boards alone.  Games have boards of one size, else InvalidSizeError is
     raised, and ArgumentError for no games, or another encoder or symmetry.
+
+    >>> encode([Game(9)]).spatial.shape
+    (1, 22, 9, 9)
     """
     shown_games = listed_games(games)
     if not shown_games:

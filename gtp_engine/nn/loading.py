@@ -167,6 +167,8 @@ def load_evaluator(
     Without `needs_value` a policy alone will do.
 
     Raises ModelError, with one sentence, if there is no network or it cannot be used.
+
+        evaluator = load_evaluator(Config().network, log=print)
     """
     path = model_path(of_kind(config, NetworkConfig, "config").model)
     files = find_networks(path, needs_value=needs_value)

@@ -253,6 +253,8 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     `passes`), model_version, origin, license …; by default those that networks with this encoder have.  They replace
     all that the file had; other properties stay.  Raises ModelError for values that do not fit, for what is no ONNX
     file, and for one that cannot be written.
+
+        write_metadata("network.onnx", encoder="katago-v7", name="mine", sizes="9x9")
     """
     kind, planes, globals_, passes = _SHAPES.get(encoder, _SHAPES[KATAGO_ENCODER])
     values: dict[str, object] = {"format": FORMAT, "kind": kind, "encoder": encoder, "planes": planes}

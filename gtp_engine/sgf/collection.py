@@ -93,6 +93,8 @@ def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = No
     `paths` is a file, a folder, which stands for the files in it and below it that end as records do (.sgf, .gib, .ngf,
     .ugf), or several of either; they may be larger than a single record.  What cannot be read raises SgfError, or is
     given to `pass_over`, and the next game follows.
+
+        names = {header.black_name for header in read_headers("games")}
     """
     return of_each_game(paths, lambda text, encoding: header_of(text), pass_over)
 

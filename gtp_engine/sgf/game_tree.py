@@ -426,6 +426,9 @@ class GameTree:
     Iterating gives the nodes, each before its children.  Trees are equal whose nodes have the same properties in the
     same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own and the same notes; a copied
     node is one of a copied tree.  Any threads may read a tree that none edits.
+
+    >>> [node.vertex for node in GameTree("(;SZ[9];B[ee];W[cc])")]
+    [None, 'E5', 'C7']
     """
 
     __hash__ = None  # type: ignore[assignment]

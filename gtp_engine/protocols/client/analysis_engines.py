@@ -407,6 +407,9 @@ class SimpleAnalysisEngine(SimpleClient[AnalysisEngine]):
 
     Any thread may ask.  The end of a `with` block closes it.  Methods raise EngineError, LimitError for a time that is
     not above 0 seconds, and InvalidVertexError.
+
+        with SimpleAnalysisEngine.popen("katago analysis") as engine:
+            results = engine.analyse_game(game, Limit(visits=100))
     """
 
     _client_class = AnalysisEngine

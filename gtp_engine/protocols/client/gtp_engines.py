@@ -136,6 +136,9 @@ class GtpEngine(AsyncClient):
     of an `async with` block closes it.  Methods raise EngineError: EngineDiedError, EngineTimeoutError (the engine has
     been killed) and CommandFailedError, whose messages begin with the label; LimitError for a time that is not above 0
     seconds; InvalidVertexError and InvalidColorError as those of `Game`.
+
+        async with GtpEngine.popen("gnugo --mode gtp") as engine:
+            result = await engine.genmove(game, Limit(time=1))
     """
 
     def __init__(self, connection: EngineConnection, timeout: float = REPLY_SECONDS) -> None:
@@ -628,6 +631,9 @@ class SimpleGtpEngine(SimpleClient[GtpEngine]):
 
     Any thread may use it; calls are made one after the other.  The end of a `with` block closes it.  Methods raise
     EngineError, LimitError for a time that is not above 0 seconds, InvalidVertexError and InvalidColorError.
+
+        with SimpleGtpEngine.popen("gnugo --mode gtp") as engine:
+            result = engine.genmove(game, Limit(time=1))
     """
 
     _client_class = GtpEngine

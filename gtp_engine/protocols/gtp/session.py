@@ -166,6 +166,8 @@ def serve_gtp(evaluator: "Evaluator", config: "Config | None" = None) -> int:
 
     The option gtp.name is what the programs show.  Returns the exit status of the process; what is printed meanwhile
     goes to stderr.
+
+        sys.exit(serve_gtp(FunctionEvaluator(guess)))
     """
     settings = config or Config()
     return serve(settings, partial(start_engine, settings, evaluator))
