@@ -179,10 +179,10 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
     for finding in review.findings:
         if finding.number in last_nodes:
             _add_result(last_nodes[finding.number], finding, review)
+    played = {node.move_number: node for node in main_line if node.moves == 1}
     for move in review.moves:
-        node = _node_of_move(main_line, move.number)
-        if node is not None:
-            _add_opinion(node, move, review.findings[move.number - 1], review.findings[move.number])
+        if move.number in played:
+            _add_opinion(played[move.number], move, review.findings[move.number - 1], review.findings[move.number])
     for variation in review.variations:
         _annotate_variation(nodes, variation, review)
     if territory:
@@ -242,16 +242,6 @@ def _annotate_variation(nodes: list[GameNode], variation: ReviewedVariation, rev
         before = finding
 
 
-def _node_of_move(nodes: list[GameNode], number: int) -> GameNode | None:
-    """Return the node of a move, which counts from 1; None if it holds several moves."""
-    moves = 0
-    for node in nodes:
-        moves += node.moves
-        if moves >= number:
-            return node if node.moves == 1 else None
-    return None
-
-
 def _add_result(node: GameNode, finding: Finding, review: GameReview) -> None:
     _add(node, "SBKV", f"{100 * finding.winrate:.2f}")
     _add(node, "SBKS", f"{finding.lead:.2f}")
@@ -277,13 +267,9 @@ def _lizzie(finding: Finding, review: GameReview) -> str:
 def _add_variations(node: GameNode, move: PlayedMove, review: GameReview) -> None:
     """Add variations to the node before a mistake: the best move and perhaps the next candidate."""
     before = review.findings[move.number - 1]
-    shown = [
-        each
-        for place, each in enumerate(before.candidates[:_VARIATIONS])
-        if each.vertex != move.vertex and (place == 0 or each.visits >= _LEAST_VISITS)
-    ]
-    for each in shown:
-        _add_variation(node, each, move.color)
+    for place, each in enumerate(before.candidates[:_VARIATIONS]):
+        if each.vertex != move.vertex and (place == 0 or each.visits >= _LEAST_VISITS):
+            _add_variation(node, each, move.color)
 
 
 def _add_variation(node: GameNode, candidate: Candidate, color: str) -> None:
