@@ -194,61 +194,54 @@ def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
     return (f"the record changes the position after move {numbers}: what was lost there is not known",)
 
 
-class _Seen(NamedTuple):
-    """What is known of a node in an earlier line: the place of the position after it, and the moves up to there."""
-
-    place: int
-    moves: int
-
-
 def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | None) -> GameLine:
     """Return the line with the variations of its record; `rules` and `komi` are for records that name none.
 
     What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be read.
     """
     tree = GameTree(data)
-    seen: dict[int, _Seen] = {}
+    seen: dict[int, int] = {}  # the place of the position after each node of an earlier line
     variations: list[Variation] = []
     notes = list(line.notes)
     games = [position.game for position in line.positions]
     for count, path in enumerate(node.path() for node in tree.nodes() if not node.children):
         if count == 0:
-            _add_nodes(seen, path, _Seen(0, 0), first_place=1)
+            _add_nodes(seen, path, 0, 0, first_place=1)
             continue
         if count > MOST_VARIATIONS:
             notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
             break
         start = next(number for number, node in enumerate(path) if node.id not in seen)
-        branch = seen[path[start - 1].id]
+        branch, moves = seen[path[start - 1].id], path[start - 1].move_number
         try:
             record = record_of(path)
             if len(record.moves) < sum(node.moves for node in path):
                 raise SgfError(record.notes[-1])
             whole = _line_of(record, rules, komi)
         except SgfError as error:
-            notes.append(f"the variation after move {branch.moves} was left out: {error}")
+            notes.append(f"the variation after move {moves} was left out: {error}")
             continue
-        same = np.array_equal(whole.positions[branch.moves].game.board.color, games[branch.place].board.color)
+        same = np.array_equal(whole.positions[moves].game.board.color, games[branch].board.color)
         if not same:
-            notes.append(f"the variation after move {branch.moves} was left out: it sets up another position")
+            notes.append(f"the variation after move {moves} was left out: it sets up another position")
             continue
-        positions = whole.positions[branch.moves + 1 :]
-        nodes = _add_nodes(seen, path[start:], branch, first_place=len(games))
+        positions = whole.positions[moves + 1 :]
+        nodes = _add_nodes(seen, path[start:], branch, moves, first_place=len(games))
         if positions:
-            moves = whole.moves[branch.moves :]
             numbers = tuple(nodes.get(position.number) for position in positions)
-            variations.append(Variation(branch.place, moves, positions, numbers))
+            variations.append(Variation(branch, whole.moves[moves:], positions, numbers))
             games += [position.game for position in positions]
             notes += notes_on_changes(positions)
     return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
 
 
-def _add_nodes(seen: dict[int, _Seen], nodes: list[GameNode], branch: _Seen, *, first_place: int) -> dict[int, int]:
-    """Add the nodes of a line after `branch`; return for each number of moves the last node after that many moves."""
-    moves, last = branch.moves, {}
+def _add_nodes(
+    seen: dict[int, int], nodes: list[GameNode], place: int, moves: int, *, first_place: int
+) -> dict[int, int]:
+    """Add the nodes of a line after a place; return for each number of moves the last node after that many moves."""
+    before, last = moves, {}
     for node in nodes:
         moves += node.moves
-        new = moves - branch.moves
-        seen[node.id] = _Seen(first_place + new - 1 if new else branch.place, moves)
+        seen[node.id] = first_place + moves - before - 1 if moves > before else place
         last[moves] = node.id
     return last

@@ -54,6 +54,7 @@ from gtp_engine.people.review.game_review import (
     points_lost,
     seen_by,
 )
+from gtp_engine.sgf.record import replay
 from gtp_engine.sgf.values import parse_rank
 
 _RANKS_ABOVE: Final = (1, 2, 5)
@@ -172,14 +173,10 @@ def _rows(line: GameLine) -> Positions:
     """Return the positions before the moves, as networks take them."""
     first, count = line.positions[0].game, len(line.moves)
     positions, latest = (new_positions(rows, first.width, first.height) for rows in (count, 1))
-    rows, replayed = GameRows(latest), first.copy()
-    for number in range(count):
-        if line.record.later_setups:
-            replayed = line.positions[number].game
-        rows.fill(0, replayed)
+    rows = GameRows(latest)
+    for number, game in zip(range(count), replay(line.record, line.rules, line.komi), strict=False):
+        rows.fill(0, game)
         put_row(positions, number, latest, 0)
-        if not line.record.later_setups:
-            replayed.play(line.moves[number], tolerant=True)
     return positions
 
 

@@ -9,12 +9,12 @@ from gtp_engine.base.languages import _, rules_text
 from gtp_engine.engine.engine import Engine
 from gtp_engine.engine.final_score import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import Point, format_vertex
+from gtp_engine.go.coords import Point
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf.game_tree import GameTree
-from gtp_engine.sgf.values import format_point, format_rules
+from gtp_engine.sgf.values import format_rules
 
 FORMAT: Final = "tengen-score-1"
 """The value of `format` in the JSON."""
@@ -57,7 +57,7 @@ class ScoreReport:
             "white": None if self.is_lead else self.score.white,
             "rules": format_rules(self.game.rules),
             "komi": self.game.komi,
-            "points": {status: self._vertices(status) for status in _STATUSES},
+            "points": {status: [point.vertex for point in self._points(status)] for status in _STATUSES},
             "notes": list(self.notes),
         }
 
@@ -69,7 +69,7 @@ class ScoreReport:
         if self.is_lead:
             sums = _("Komi {komi}, rules {rules}", **terms)
         how = _("estimated, {doubt}", doubt=_(self.doubt)) if self.doubt else _("counted")
-        dead = " ".join(self._vertices(DEAD))
+        dead = " ".join(point.vertex for point in self._points(DEAD))
         stones = _("Dead: {stones}", stones=dead) if dead else _("No dead stones")
         return "\n".join([f"{self.result} ({how})", sums, stones])
 
@@ -88,19 +88,12 @@ class ScoreReport:
         dead = self._points(DEAD)
         for name, status, color in (("TB", BLACK_TERRITORY, BLACK), ("TW", WHITE_TERRITORY, WHITE)):
             owned = [*self._points(status), *(point for point in dead if self.game.color_at(point) != color)]
-            node.set(name, *self._letters(owned))
-        node.set("MA", *self._letters(dead))
+            node.set(name, *(point.sgf for point in owned))
+        node.set("MA", *(point.sgf for point in dead))
         return tree.to_bytes()
 
-    def _points(self, status: str) -> list[int]:
+    def _points(self, status: str) -> list[Point]:
         return [point for point, found in self.statuses.items() if found == status]
-
-    def _vertices(self, status: str) -> list[str]:
-        width, height = self.game.width, self.game.height
-        return [format_vertex(point, width=width, height=height) for point in self._points(status)]
-
-    def _letters(self, points: list[int]) -> list[str]:
-        return [format_point(point, width=self.game.width) for point in points]
 
 
 def score_record(
