@@ -18,9 +18,11 @@ import time
 from base64 import urlsafe_b64encode
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import IntEnum
+from functools import lru_cache
 from http import HTTPStatus
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -126,20 +128,10 @@ class Pace:
 T = TypeVar("T")
 
 
-class Addresses(Generic[T]):
-    """What is known of each client by its address: what `make` returns first; the one seen longest ago is forgotten."""
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make: Final = make
-        self._known: Final[dict[str, T]] = {}  # the newest is the last
-
-    def of(self, address: str) -> T:
-        """Return what is known of an address."""
-        key = network_of(address)
-        found = self._known[key] = self._known.pop(key, None) or self._make()
-        if len(self._known) > MOST_ADDRESSES:
-            del self._known[next(iter(self._known))]
-        return found
+def by_address(make: Callable[[], T]) -> Callable[[str], T]:
+    """Return what keeps for each client, by its address, what `make` returns; the one seen longest ago is forgotten."""
+    known = lru_cache(MOST_ADDRESSES)(lambda network: make())
+    return lambda address: known(network_of(address))
 
 
 class Guesses:
@@ -150,22 +142,22 @@ class Guesses:
 
     def __init__(self, log: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
         self._log: Final = log
-        self._tried: Final = Addresses(lambda: _Tried(Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now)))
+        self._tried: Final = by_address(lambda: _Tried(Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now)))
         self.count = 0
         """Wrong tokens so far."""
 
     def may_try(self, address: str, token: str) -> bool:
         """Return whether a token of this address is to be looked at."""
-        tried = self._tried.of(address)
+        tried = self._tried(address)
         return tried.pace.left >= 1.0 or _hash(token) in tried.right
 
     def was_right(self, address: str, token: str) -> None:
         """Note that the token was right: it is looked at from this address always."""
-        self._tried.of(address).right.add(_hash(token))
+        self._tried(address).right.add(_hash(token))
 
     def was_wrong(self, address: str, token: str) -> None:
         """Note that the token was wrong."""
-        tried, given = self._tried.of(address), _hash(token)
+        tried, given = self._tried(address), _hash(token)
         if given in tried.wrong:
             return
         tried.wrong.append(given)
@@ -253,7 +245,7 @@ class Access:
         if address in self._proxies:
             forwarded = ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")
             for each in reversed([one.strip() for one in forwarded if one.strip()]):
-                address = each if _is_address(each) else ""
+                address = each if _parsed(each) else ""
                 if address not in self._proxies:
                     break
         return address
@@ -303,7 +295,7 @@ class Access:
             name, _ = parts.hostname or "", parts.port
         except ValueError:
             return False
-        return name in self._names or _is_address(name)
+        return name in self._names or _parsed(name) is not None
 
 
 def cookie_name(request: web.Request, role: Role) -> str:
@@ -368,20 +360,16 @@ def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
 
 
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an address as a value, None for what is none."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(address)
+    return None
 
 
 def network_of(address: str) -> str:
     """Return what belongs to one client: the address, or the network of 64 bits of one that has 128."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if parsed.version == 4:
+    parsed = _parsed(address)
+    if parsed is None or parsed.version == 4:
         return address
     return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))

@@ -24,7 +24,7 @@ from weakref import WeakValueDictionary
 from aiohttp import ClientError, WebSocketError, WSCloseCode, WSMsgType, web
 
 from gtp_engine.base.errors import counted, problem
-from gtp_engine.people.web.access import ADDRESS, ROLE, Addresses, Pace, Role
+from gtp_engine.people.web.access import ADDRESS, ROLE, Pace, Role, by_address
 
 ROOM: Final = 1 << 20
 """Characters that may wait before a client is held back: dozens of reports with ownership."""
@@ -249,7 +249,7 @@ class Seats:
         self.taken = 0
         self.sockets: Final[set[web.WebSocketResponse]] = set()
         """The open WebSockets on these seats."""
-        self.bulk: Final = Addresses(lambda: Pace(*BULK))
+        self.bulk: Final = by_address(lambda: Pace(*BULK))
 
     @contextlib.contextmanager
     def taking_one(self, request: web.Request) -> Iterator[None]:
@@ -451,7 +451,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
         sender = asyncio.create_task(outbox.run(response))
         seats.sockets.add(response)
         try:
-            yield ClientSocket(response, outbox, seats.bulk.of(request[ADDRESS]))
+            yield ClientSocket(response, outbox, seats.bulk(request[ADDRESS]))
         finally:
             seats.sockets.discard(response)
             outbox.close()

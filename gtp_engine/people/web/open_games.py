@@ -25,7 +25,7 @@ from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
-from gtp_engine.people.web.access import Addresses, Pace, network_of
+from gtp_engine.people.web.access import Pace, by_address, network_of
 from gtp_engine.people.web.client_socket import Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.record_processes import RecordProcesses, check_record
@@ -417,7 +417,7 @@ class OpenGames:
         self._host: Final = host
         self._saved: Final = saved
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
-        self._paces: Final = Addresses(lambda: Pace(*NEW_GAMES))
+        self._paces: Final = by_address(lambda: Pace(*NEW_GAMES))
         self.records: Final = RecordProcesses()
         self._opening = 0
         self._names: Final = Locks()
@@ -458,7 +458,7 @@ class OpenGames:
 
     def require_pace(self, address: str) -> None:
         """Raise TooManyGamesError if too many new games have come from an address."""
-        if delay := self._paces.of(address).refusal():
+        if delay := self._paces(address).refusal():
             given = "too many games have been begun from your address"
             raise TooManyGamesError(problem(given, advice=f"wait {ceil(delay)} seconds"))
 
