@@ -14,10 +14,9 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 
 from gtp_engine.base.errors import ConfigError, TengenError, problem, shown
-from gtp_engine.base.files import open_regular
 from gtp_engine.base.streams import claim_streams, trouble_of, write_all
 from gtp_engine.people.web.client_socket import END_WAIT, HEARTBEAT, NO_MORE, first_of
-from gtp_engine.people.web.server_settings import DEFAULT_PORT, certificate_error, check_token
+from gtp_engine.people.web.server_settings import DEFAULT_PORT, check_token, reading_pem
 from gtp_engine.protocols.line_session import reading
 
 QUEUED_LINES: Final = 1000
@@ -159,11 +158,8 @@ def _trust(certificate: str | None) -> ssl.SSLContext | bool:
     if certificate is None:
         return True
     context = ssl.create_default_context()
-    try:
-        open_regular(certificate).close()
+    with reading_pem(certificate, expected="a PEM file"):
         context.load_verify_locations(certificate)
-    except (OSError, ValueError) as error:
-        raise certificate_error(error, certificate, expected="a PEM file") from None
     return context
 
 

@@ -68,6 +68,9 @@ TURN: Final = 0.005
 GONE_CHECK: Final = 0.2
 """Seconds between two checks whether a client that is held back has gone."""
 
+CHECK: Final = 0.05
+"""Seconds between two checks whether a queue that was full has room, or the last move, position or line is done."""
+
 MOST_FRAGMENTS: Final = 64
 """Frames of a message: a browser sends a megabyte in 8 or 16, and a message of many takes as long as so many ones."""
 

@@ -65,7 +65,7 @@ class EngineHost:
         """Begin to load; return at once."""
         self._thread.start()
 
-    def when_failed(self, callback: Callable[[BaseException], None]) -> None:
+    def when_failed(self, callback: Callable[[BaseException], object]) -> None:
         """Call `callback` from another thread if loading fails."""
         self._source.add_done_callback(lambda source: callback(error) if (error := source.exception()) else None)
 

@@ -26,7 +26,7 @@ from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.access import Pace, by_address, network_of
-from gtp_engine.people.web.client_socket import Locks
+from gtp_engine.people.web.client_socket import CHECK, Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.record_processes import RecordProcesses, check_record
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
@@ -54,9 +54,6 @@ MOST_INTERRUPTIONS: Final = 3
 
 ENDING: Final = "the server ends; its games are kept"
 """What pages are told then."""
-
-_END_CHECK: Final = 0.05
-"""Seconds between two looks whether the last move is searched."""
 
 MOST_IDLE: Final = 8
 """Games with an engine that no page shows: they wait for pages that are loaded again."""
@@ -581,7 +578,7 @@ class OpenGames:
         for game in self._games.values():
             game.end()
         while any(game.is_thinking for game in self._games.values()):
-            await asyncio.sleep(_END_CHECK)
+            await asyncio.sleep(CHECK)
 
     async def close(self) -> None:
         """Free the engines of all games."""

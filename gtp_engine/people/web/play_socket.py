@@ -49,13 +49,10 @@ from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats
 from gtp_engine.people.web.game_reviews import GameReviews
 from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import MOST_GAMES
-from gtp_engine.protocols.analysis.query import Fields
+from gtp_engine.protocols.analysis.query import MAX_KOMI, Fields
 from gtp_engine.protocols.analysis.server import as_text
 from gtp_engine.sgf import GameNode
 from gtp_engine.sgf.foreign.encodings import is_binary
-
-MAX_KOMI: Final = 400
-"""Points for either side; KataGo's bound, since networks are not trained beyond it."""
 
 MAX_HANDICAP: Final = 9
 

@@ -20,6 +20,7 @@ from aiohttp import web
 from gtp_engine.evaluation.memory_budget import tree_memory
 from gtp_engine.people.web.access import ADDRESS
 from gtp_engine.people.web.client_socket import (
+    CHECK,
     NO_MORE,
     ClientSocket,
     Outbox,
@@ -42,9 +43,6 @@ MAX_COMMAND: Final = 1 << 16
 
 MAX_POSITIONS: Final = 2000
 """Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""
-
-_CHECK: Final = 0.05
-"""Seconds between two checks whether a queue that was full has room, or the last position or line is done."""
 
 
 class GtpClientSession:
@@ -94,7 +92,7 @@ class GtpClientSession:
     async def _put(self, line: bytes | None) -> None:
         """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
         while self._lines.is_full and not self._client.outbox.is_lost():
-            await asyncio.sleep(_CHECK)
+            await asyncio.sleep(CHECK)
         if self._client.outbox.is_lost():
             self._client.outbox.close()
         elif line is None:
@@ -116,7 +114,7 @@ class GtpClientSession:
     def _end(self) -> None:
         """Wait for the thread, and close the engine."""
         while self._lines.is_full and self._thread.is_alive():  # it ends without lines that it has not read
-            self._thread.join(_CHECK)
+            self._thread.join(CHECK)
         if self._thread.is_alive():
             self._lines.end()
             self._thread.join()
@@ -149,7 +147,7 @@ class GtpSessions:
         for session in self._sessions:
             session.end_soon()
         while not all(session.is_answered for session in self._sessions):
-            await asyncio.sleep(_CHECK)
+            await asyncio.sleep(CHECK)
 
 
 class Responses:
@@ -206,4 +204,4 @@ async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:
     """Wait until a client that sends no more has been answered."""
     await has_ended.wait()
     while schedule.has_work:
-        await asyncio.sleep(_CHECK)
+        await asyncio.sleep(CHECK)

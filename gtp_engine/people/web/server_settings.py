@@ -10,6 +10,7 @@ import re
 import secrets
 import socket
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -130,16 +131,20 @@ def check_token(token: str | None) -> None:
         raise ConfigError(problem("this token", expected=expected))
 
 
-def certificate_error(error: OSError | ValueError, *paths: str | None, expected: str) -> ConfigError:
-    """Return the error for PEM files that cannot be read or do not serve."""
+@contextlib.contextmanager
+def reading_pem(*paths: str | None, expected: str) -> Iterator[None]:
+    """Let the block read PEM files, first a certificate; raises ConfigError if one cannot be read or does not serve."""
     for path in filter(None, paths):
         try:
             open_regular(path).close()
-        except OSError as missing:
-            reason = missing.strerror or missing
-            return ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected))
-    given = f"certificate {shown_path(paths[0] or '')}"
-    return ConfigError(problem(f"{given}: {getattr(error, 'reason', None) or error}", expected=expected))
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected)) from None
+    try:
+        yield
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        given = f"certificate {shown_path(paths[0] or '')}: {getattr(error, 'reason', None) or error}"
+        raise ConfigError(problem(given, expected=expected)) from None
 
 
 def new_token() -> str:

@@ -27,7 +27,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from gtp_engine.base.errors import ConfigError, problem
-from gtp_engine.base.files import data_folder, make_private, open_regular, owning
+from gtp_engine.base.files import data_folder, make_private, owning
 from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
 from gtp_engine.base.machine import keep_few_pools
 from gtp_engine.base.signals import end_at_once, end_within
@@ -54,10 +54,10 @@ from gtp_engine.people.web.server_settings import (
     NO_TOKEN,
     PER_ADDRESS,
     ServerSettings,
-    certificate_error,
     greeting,
     new_token,
     page_address,
+    reading_pem,
 )
 
 MOST_THREADS: Final = 256
@@ -241,13 +241,10 @@ def _end_of(host: EngineHost, operations: Operations, end_within: Callable[[floa
         if not over.done():
             over.set_exception(error)
 
-    def failed(error: BaseException) -> None:
-        loop.call_soon_threadsafe(fail, error)
-
     if os.name != "nt":  # there Ctrl-C cancels the coroutine that waits
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, end)
-    host.when_failed(failed)
+    host.when_failed(lambda error: loop.call_soon_threadsafe(fail, error))
     return over
 
 
@@ -351,10 +348,6 @@ def encryption_of(certificate: str | None, key: str | None) -> ssl.SSLContext | 
     if certificate is None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        for path in filter(None, (certificate, key)):
-            open_regular(path).close()
+    with reading_pem(certificate, key, expected="PEM files of a certificate and its key"):
         context.load_cert_chain(certificate, key)
-    except (OSError, ValueError) as error:  # SSLError is an OSError
-        raise certificate_error(error, certificate, key, expected="PEM files of a certificate and its key") from None
     return context
