@@ -58,10 +58,7 @@ from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchReque
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
 
-_FIXED_SECTIONS: Final = {
-    "game": "use boardsize, komi and kata-set-rules",
-    "network": "start the engine with it",
-}
+_FIXED_SECTIONS: Final = {"game": "use boardsize, komi and kata-set-rules", "network": "start the engine with it"}
 """Sections of the configuration that `configure` does not change, and what to do instead."""
 
 _FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sgf")
@@ -373,10 +370,7 @@ class Engine:
 
     @exclusive
     def start_analysis(
-        self,
-        color: int | str | None,
-        request: SearchRequest | Limits,
-        done: Callable[[Choice], None] | None = None,
+        self, color: int | str | None, request: SearchRequest | Limits, done: Callable[[Choice], None] | None = None
     ) -> None:
         """Analyse the position in the background, until the next search; reports come from the background thread.
 

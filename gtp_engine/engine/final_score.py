@@ -36,14 +36,7 @@ from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import CAPTURED, STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
-from gtp_engine.go.coords import (
-    TRANSPOSE,
-    Point,
-    board_points,
-    neighbors,
-    points_by_number,
-    transformed_points,
-)
+from gtp_engine.go.coords import TRANSPOSE, Point, board_points, neighbors, points_by_number, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki

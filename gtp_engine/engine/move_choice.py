@@ -234,9 +234,7 @@ class MoveChooser:
                 nodes=task.nodes,
             ),
             self._level if self._level.is_on else None,
-            frozenset[int]().union(
-                *(each.points for each in task.request.restrictions if each.color == task.color),
-            ),
+            frozenset[int]().union(*(each.points for each in task.request.restrictions if each.color == task.color)),
             fill_dame=self._searches.uses_network and self._searches.config.puct.fill_dame,
         )
         return decision.cleanup_move() if cleanup else decision.move()

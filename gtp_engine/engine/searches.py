@@ -245,10 +245,7 @@ class Searches:
         request = replace(
             request,
             limits=Limits(
-                lowest(search.visits, limits.visits),
-                watcher,
-                lowest(search.playouts, limits.playouts),
-                limits.cancel,
+                lowest(search.visits, limits.visits), watcher, lowest(search.playouts, limits.playouts), limits.cancel
             ),
             first_move=first_move,
             anti_mirror=puct.anti_mirror,

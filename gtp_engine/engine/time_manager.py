@@ -336,12 +336,7 @@ def is_settled(
 
 
 def should_stop(
-    progress: Progress,
-    limits: TimeBudget,
-    *,
-    settled: bool = False,
-    early_stop: bool = True,
-    enough_share: float = 1.0,
+    progress: Progress, limits: TimeBudget, *, settled: bool = False, early_stop: bool = True, enough_share: float = 1.0
 ) -> bool:
     """Return whether a search should end; `settled` is the result of `is_settled`.
 

@@ -70,12 +70,7 @@ def pattern_key(codes: NDArray[np.uint8], point: int, width: int, height: int) -
     x, y = point_to_xy(point, width=width)
     window = codes[y : y + 2 * _REACH + 1, x : x + 2 * _REACH + 1]
     right, low = width - 1 - x, height - 1 - y
-    images = [
-        (window, x, y),
-        (window[:, ::-1], right, y),
-        (window[::-1], x, low),
-        (window[::-1, ::-1], right, low),
-    ]
+    images = [(window, x, y), (window[:, ::-1], right, y), (window[::-1], x, low), (window[::-1, ::-1], right, low)]
     if width == height:
         images += [(image.T, j, i) for image, i, j in images]
     return min(bytes((width, height, i, j)) + image.tobytes() for image, i, j in images)
