@@ -173,8 +173,9 @@ async def test_an_engine_for_asyncio() -> None:
         async for _ in search:
             break
         assert client._waiting == {}, "though the search is still referred to"
-        reports = [report async for report in client.analyse(game, Limit(visits=5))]
-        assert [each.is_final for each in reports][-1:] == [True]
+        search = client.analyse(game, Limit(visits=5))
+        reports = [report async for report in search]
+        assert reports[-1].is_final and await search is await search is reports[-1]
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(_last(client, game), 0.1)
         assert client._waiting == {}, "a cancelled search is ended"

@@ -47,11 +47,11 @@ class Reports(Protocol):
 class AsyncAnalysis:
     """A search that an engine has been asked for.
 
-    `await` returns the result; `async for` yields an `Analysis` now and then, the last one with `is_final`.  The search
-    begins then, or with an `async with` block.  It ends at its limit, and when it is left: by `close`, at the end of
-    the block, when the loop over it is left by `break` or an error, or with the next command to an engine that does one
-    thing at a time; while a result is awaited, other commands wait.  A task of it is made by `asyncio.ensure_future`.
-    Raises EngineError.
+    `await` returns the result, again the same; `async for` yields an `Analysis` now and then, the last one with
+    `is_final`.  The search begins then, or with an `async with` block.  It ends at its limit, and when it is left: by
+    `close`, at the end of the block, when the loop over it is left by `break` or an error, or with the next command to
+    an engine that does one thing at a time; while a result is awaited, other commands wait.  A task of it is made by
+    `asyncio.ensure_future`.  Raises EngineError.
 
     `ask` returns the reports of the search; it is told whether only the result is wanted.
 
@@ -62,19 +62,21 @@ class AsyncAnalysis:
     def __init__(self, ask: Callable[[bool], Reports]) -> None:
         self._ask: Final = ask
         self._reports: Reports | None = None
+        self._last: Analysis | None = None
         self._is_over = False
 
     def __await__(self) -> Generator[Any, None, Analysis]:
         return self._result().__await__()
 
     async def _result(self) -> Analysis:
-        self._reports, report = self._ask(True), None
-        async with self._reports.turn:
-            async for report in self:  # noqa: B007
-                pass
-        if report is None:
+        if not (self._is_over and self._last):
+            self._reports = self._ask(True)
+            async with self._reports.turn:
+                async for _ in self:
+                    pass
+        if self._last is None:
             raise EngineError("the analysis ended without a report")
-        return report
+        return self._last
 
     def __aiter__(self) -> AsyncIterator[Analysis]:
         return _Loop(self)
@@ -91,6 +93,7 @@ class AsyncAnalysis:
             self.close()
         if report is None:
             raise StopAsyncIteration
+        self._last = report
         return report
 
     async def _begun(self) -> Reports:
