@@ -234,6 +234,17 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.protocols.gtp.server.FIRST_LINE_TIMEOUT", WAIT)
 
 
+def test_every_symmetry_has_its_own_block() -> None:
+    """KataGo names all eight on a rectangle, too, where the last four exchange no rows and columns."""
+    with serving() as server:
+        for size in ("9", "9 7"):
+            server.handle_line(f"boardsize {size}")
+            reply = server.handle_line("kata-raw-nn all")
+            blocks = [f"symmetry {number}" for number in range(8)]
+            assert [line for line in reply[2:].split("\n") if line.startswith("symmetry")] == blocks
+            assert (reply.count("\n\n"), reply.count("whiteOwnership")) == (1, 8)
+
+
 @pytest.mark.usefixtures("patient")
 def test_an_analysis_without_pipes() -> None:
     """`handle_line` ends an analysis after its first report."""

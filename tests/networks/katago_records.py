@@ -3,19 +3,12 @@
 from typing import Any
 
 import numpy as np
-from katago_inputs import row_of
 from numpy.typing import NDArray
 
-from gtp_engine import Game, Move, Rules, parse_vertex
-from gtp_engine.config.human import parse_profile
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
-from gtp_engine.evaluation.from_game import conditions_of, write_conditions
-from gtp_engine.evaluation.positions import new_evaluation
-from gtp_engine.go.constants import EMPTY, PASS, opponent
+from gtp_engine import Config, Game, Rules, parse_vertex
+from gtp_engine.engine.searches import evaluate_game
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, parse_color
-
-OPTIMISM = 0.2
-"""The share of the optimistic policy that `kata-raw-nn` mixes in by default (KataGo's rootPolicyOptimism)."""
 
 TOLERANCE = {
     "policy": 2e-5, "win": 2e-5, "ownership": 2e-5, "score": 2e-3, "score square": 2e-2, "lead": 2e-3,
@@ -36,35 +29,10 @@ def game_of(record: dict[str, Any]) -> Game:
     return game
 
 
-def since_last_break(game: Game) -> Game:
-    """Return the part of the game since one side moved twice, as a game of its own.
-
-    KataGo's GTP engine starts a new game at that point, which drops the handicap and makes the button available again;
-    the comparison needs the komi and button of that game.
-    """
-    first = 0
-    for number, move in enumerate(game.moves):
-        expected = opponent(game.moves[number - 1].color) if number else game.first_player
-        first = first if move.color == expected else number
-    if first == 0:
-        return game
-    before = game.copy()
-    before.undo(len(game.moves) - first)
-    part = Game(game.width, game.height, game.rules, game.komi)
-    stones = [Move(before.color_at(p), p) for p in board_points(game.width, game.height)]
-    part.set_up([stone for stone in stones if stone.color != EMPTY], game.moves[first].color)
-    for move in game.moves[first:]:
-        part.play(move, tolerant=True)
-    return part
-
-
 def evaluation_of(evaluator: Any, game: Game, profile: str = "") -> dict[str, NDArray[np.float64]]:
     """Return the evaluation in KataGo's form: White's view, row by row, the pass last in the policy."""
-    out = new_evaluation(1, game.width, game.height)
-    conditions = conditions_of(since_last_break(game), human_profile=parse_profile(profile).code)
-    row = row_of(game)
-    write_conditions(row, 0, conditions)
-    evaluator.evaluate(Request(row, 1, out, EvaluationOptions(symmetry=0, optimism=OPTIMISM)))
+    config = Config().with_values({"human.human_profile": profile})
+    out = evaluate_game(evaluator, game, game.to_play, config, (0,))
     points = list(board_points(game.width, game.height))
     return {
         "policy": out.policy[0, [*points, PASS]],
