@@ -110,6 +110,17 @@ def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], t
     assert not config.puct.lcb
 
 
+def test_an_analysis_takes_them_in_the_same_order(started: Callable[[str], tuple[Config, str]], here: Path) -> None:
+    """As KaTrain starts it."""
+    (here / "a.cfg").write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\nreportAnalysisWinratesAs = WHITE\n")
+    overrides = "-override-config homeDataDir=/home/me/.katrain,maxTime=2,analysisPVLen=2"
+    config, log = started(f"analysis -config a.cfg -analysis-threads 12 {overrides} --pv-length 3")
+    analysis = config.analysis
+    assert (analysis.analysis_visits, analysis.analysis_time, analysis.pv_length) == (1, 2.0, 3)
+    assert (analysis.parallel, analysis.perspective) == (12, "white")
+    assert "homeDataDir (the variable TENGEN_DATA_DIR)" in log
+
+
 @pytest.mark.parametrize(
     ("line", "komi"),
     [

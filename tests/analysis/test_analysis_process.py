@@ -1,4 +1,4 @@
-"""The analysis server as a real process, without a network and with a small one; and its command line."""
+"""The analysis server as a real process, without a network and with a small one."""
 
 import json
 import os
@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 from analysis.client import Client, query
 from busy_machine import bound, require_once
-from click.testing import CliRunner, Result
 from nn.tiny_networks import v7_network
 from warm_cache import compile_once
 
 import gtp_engine
-from gtp_engine.cli import cli
-from gtp_engine.config import Config
 
 START = bound(400)
 """Seconds after which a process is taken for dead; a first start compiles."""
@@ -234,6 +231,9 @@ def test_ogatak_meets_katago(tmp_path: Path) -> None:
         assert "error" in server.ask(tested)
         asked = query(rules="Chinese", overrideSettings={"wideRootNoise": 0.02}, includeOwnership=True, maxVisits=9)
         assert server.ask(asked)["rootInfo"]["visits"] == 9
+        server.send(query(maxVisits=ENDLESS))
+        server.finish()
+        assert server.end()[0] == 0, "without waiting"
 
 
 def test_the_error_for_a_bad_network_is_one_sentence(tmp_path: Path) -> None:
@@ -243,39 +243,3 @@ def test_the_error_for_a_bad_network_is_one_sentence(tmp_path: Path) -> None:
     assert status == 2
     assert errors.splitlines()[-1].startswith("Error: net.bin.gz: the file ends too early: expected")
     assert "Traceback" not in errors
-
-
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Config, dict[str, Any]]]:
-    """Return the configurations and options with which servers are started from now on."""
-    calls: list[tuple[Config, dict[str, Any]]] = []
-    monkeypatch.setattr(
-        "gtp_engine.protocols.analysis.server.serve", lambda config, load, **options: calls.append((config, options))
-    )
-    return calls
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["analysis", *arguments], prog_name="gtp-engine")
-
-
-def test_flags_take_precedence_over_overrides_and_those_over_the_file(served: list[Any], tmp_path: Path) -> None:
-    """As KaTrain starts it; the forms of other programs are in test_katago_command."""
-    file = tmp_path / "a.cfg"
-    file.write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\nreportAnalysisWinratesAs = WHITE\n")
-    overrides = ("-override-config", "homeDataDir=/home/me/.katrain,maxTime=2,analysisPVLen=2", "-quit-without-waiting")
-    result = invoke("-config", str(file), "-analysis-threads", "12", *overrides, "--pv-length", "3")
-    assert result.exit_code == 0, result.output
-    ((config, options),) = served
-    analysis = config.analysis
-    assert (analysis.analysis_visits, analysis.analysis_time, analysis.pv_length) == (1, 2.0, 3)
-    assert (analysis.parallel, analysis.perspective, options["quit_without_waiting"]) == (12, "white", True)
-    assert "homeDataDir (the variable TENGEN_DATA_DIR)" in result.stderr
-
-
-def test_our_own_files(served: list[Any], tmp_path: Path) -> None:
-    file = tmp_path / "tengen.toml"
-    file.write_text("[analysis]\nparallel = 2\n")
-    assert invoke("--config", str(file), "--version", "1.15.3").exit_code == 0
-    ((config, options),) = served
-    assert (config.analysis.parallel, config.gtp.version, options["quit_without_waiting"]) == (2, "1.15.3", False)
