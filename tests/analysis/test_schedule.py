@@ -27,9 +27,9 @@ def schedule_of(*names: str, parallel: int = 4, **priorities: int) -> Schedule:
     return schedule
 
 
-def next_job(schedule: Schedule, seconds: float = 0.0) -> Job:
+def next_job(schedule: Schedule | SharedSchedule, seconds: float = 0.0) -> Job:
     """Return the next job after it has been searched for this long."""
-    job = schedule.take()
+    job = schedule.take() if isinstance(schedule, Schedule) else schedule.next()
     assert isinstance(job, Job)
     job.searched += seconds
     return job
@@ -129,16 +129,21 @@ def test_nothing_is_done_for_a_controller_that_has_gone() -> None:
     assert schedule.is_over
 
 
-@pytest.mark.parametrize("wake", ["add", "call", "close"])
+@pytest.mark.parametrize("wake", ["add", "call", "close", "open"])
 def test_waiting_for_something_to_do(wake: str) -> None:
     shared, (schedule,) = shared_by("")
     found: list[object] = []
     waiter = threading.Thread(target=lambda: found.append(shared.next()))
     waiter.start()
-    {"add": lambda: schedule.add(asked("a")), "call": lambda: schedule.call(print), "close": shared.close}[wake]()
+    {
+        "add": lambda: schedule.add(asked("a")),
+        "call": lambda: schedule.call(print),
+        "close": shared.close,
+        "open": lambda: shared.open(1, unused).add(asked("a")),  # a client that comes later
+    }[wake]()
     waiter.join(10)
     assert len(found) == 1
-    assert isinstance(found[0], {"add": Job, "call": type(print), "close": type(None)}[wake])
+    assert isinstance(found[0], {"call": type(print), "close": type(None)}.get(wake, Job))
 
 
 def shared_by(*clients: str) -> tuple[SharedSchedule, list[Schedule]]:
@@ -156,8 +161,7 @@ def test_clients_take_turns_however_much_they_ask_for() -> None:
     shared, _ = shared_by("abc", "x")
     found = []
     for _ in range(4):
-        job = shared.next()
-        assert isinstance(job, Job)
+        job = next_job(shared)
         found.append(job.query.id)
         job.owner.finished(job)
     assert "".join(found) == "axbc"
@@ -165,8 +169,7 @@ def test_clients_take_turns_however_much_they_ask_for() -> None:
 
 def test_a_client_alone_is_not_interrupted() -> None:
     shared, (_, other) = shared_by("a", "")
-    job = shared.next()
-    assert isinstance(job, Job)
+    job = next_job(shared)
     assert not shared.has_rivals(job)
     other.add(asked("x"))
     assert shared.has_rivals(job)
@@ -174,9 +177,9 @@ def test_a_client_alone_is_not_interrupted() -> None:
 
 def test_clients_terminate_their_own_jobs_only() -> None:
     shared, (one, _) = shared_by("a", "a")
-    jobs = [shared.next(), shared.next()]
+    jobs = [next_job(shared), next_job(shared)]
     one.terminate(lambda job: True)
-    assert [isinstance(job, Job) and job.is_terminated for job in jobs] == [True, False]
+    assert [job.is_terminated for job in jobs] == [True, False]
 
 
 def test_a_closed_schedule_is_emptied_first() -> None:
@@ -184,19 +187,8 @@ def test_a_closed_schedule_is_emptied_first() -> None:
     shared.close()
     one.call(list)
     assert shared.next() is list
-    job = shared.next()
-    assert isinstance(job, Job)
+    job = next_job(shared)
     one.finished(job)
     other.call(print)
     assert shared.next() is print
     assert shared.next() is None
-
-
-def test_a_client_that_comes_later_wakes_the_thread_that_waits() -> None:
-    shared = SharedSchedule()
-    found: list[object] = []
-    waiter = threading.Thread(target=lambda: found.append(shared.next()))
-    waiter.start()
-    shared.open(1, unused).add(asked("a"))
-    waiter.join(10)
-    assert isinstance(found[0], Job)

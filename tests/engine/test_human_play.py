@@ -162,17 +162,13 @@ class TestSettings:
             with pytest.raises(ConfigError, match="imitates people"):
                 engine.configure({"human.human_profile": ""})
 
-    def test_a_choice_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
-        with pytest.raises(
-            ConfigError, match=f"option human.human_move_share without a human-like network; {re.escape(LOAD)}"
-        ):
-            new_engine(load("plain"), None, move_share=0.5)
-
-    def test_exploration_by_people_needs_their_network(self, load: Callable[[str], Any]) -> None:
-        with pytest.raises(
-            ConfigError, match=f"human.human_root_weightless without a human-like network; {re.escape(LOAD)}"
-        ):
-            new_engine(load("plain"), None, root_weightless=0.5)
+    @pytest.mark.parametrize("option", ["move_share", "root_weightless"])
+    def test_choices_and_exploration_by_people_need_their_network(
+        self, load: Callable[[str], Any], option: str
+    ) -> None:
+        message = f"option human.human_{option} without a human-like network; {re.escape(LOAD)}"
+        with pytest.raises(ConfigError, match=message):
+            new_engine(load("plain"), None, **{option: 0.5})
 
     def test_a_human_network_without_a_profile_is_not_used(self, load: Callable[[str], Any]) -> None:
         log: list[str] = []

@@ -33,9 +33,11 @@ def stones(color: int, vertices: str) -> list[Move]:
 
 @pytest.mark.parametrize("level", ["20k", "9d"])
 def test_a_level_evaluates_the_position_once(level: str):
+    """An analysis does not make it stronger, nor does a dispute about dead stones."""
     engine = engine_at(level)
+    engine.search(0.05)
     assert engine.genmove(BLACK).report.visits == 1
-    assert engine.genmove(WHITE).report.visits == 1
+    assert engine.genmove(WHITE, cleanup=True).report.visits == 1
 
 
 def test_the_level_of_an_engine_with_a_seed_repeats():
@@ -54,12 +56,6 @@ def test_the_level_changes_while_the_engine_runs():
     engine.configure({"play.level": "12k"})
     assert "Level 12k: fake (seed 12) with profile rank_" in log[-1]
     assert engine.genmove(WHITE).report.visits == 1
-
-
-def test_an_analysis_does_not_make_a_level_stronger():
-    engine = engine_at("12k")
-    engine.search(0.05)
-    assert engine.genmove(BLACK).report.visits == 1
 
 
 def test_a_level_does_not_limit_an_analysis():
@@ -83,15 +79,13 @@ def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level
         assert not any(engine.game.color_at(move.point) == WHITE for move in dead)
 
 
-def test_a_level_needs_a_network():
-    with pytest.raises(ConfigError, match="level 8k in a search without a network"):
-        Engine(Config().with_values({"play.level": "8k", "search.search": "rave"}), evaluator=None)
-
-
-def test_a_level_needs_a_network_that_evaluates_the_score():
-    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
-    with pytest.raises(ConfigError, match="one that evaluates score"):
-        Engine(config, evaluator=FakeEvaluator(has_score=False), load_shipped=fake_shipped)
+@pytest.mark.parametrize(
+    ("evaluator", "message"),
+    [(None, "level 8k in a search without a network"), (FakeEvaluator(has_score=False), "one that evaluates score")],
+)
+def test_a_level_needs_a_network_that_evaluates_the_score(evaluator: Evaluator | None, message: str):
+    with pytest.raises(ConfigError, match=message):
+        Engine(Config().with_values({"play.level": "8k"}), evaluator=evaluator, load_shipped=fake_shipped)
 
 
 def test_an_unknown_level_is_refused():
@@ -286,11 +280,6 @@ def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
     engine.configure({"human.human_profile": "rank_9d"})
     engine.configure({"play.level": "5k"})
     assert engine.config.human.human_profile == "rank_9d"
-
-
-def test_a_level_stays_a_level_after_a_dispute_about_dead_stones() -> None:
-    engine = engine_at("20k")
-    assert engine.genmove(BLACK, cleanup=True).report.visits == 1
 
 
 @pytest.mark.parametrize("level", ["20k", "9d"])
