@@ -125,6 +125,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "None as letters of SGF": (lambda: Point.from_sgf(None), InvalidVertexError, "SGF point None"),  # type: ignore[arg-type]
     "text as column": (lambda: Point.from_xy("4", 4), InvalidVertexError, "invalid point at x '4'"),  # type: ignore[arg-type]
     "False as color": (lambda: Color(False), InvalidColorError, "invalid color False"),
+    "one move to add": (lambda: GameTree().root.add_variation("D4"), ArgumentError, "points 'D4': expected a list of"),
     "one move to avoid": (lambda: mocked().analyse(Game(9), avoid="D4"), ArgumentError, "points 'D4': expected a list"),
     "no move number": (lambda: GameTree().game(0), SgfError, "move number 0: expected 1 or more"),
     "text as move number": (lambda: GameTree().game("5"), ArgumentError, "move number '5': expected an integer"),  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem,
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, several
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game
 from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
@@ -316,7 +316,7 @@ class GameNode(TextNode):
         game = self.game()
         if color is not None:
             game.to_play = to_color(color)
-        played = [game.play(each, tolerant=True) for each in moves]
+        played = [game.play(each, tolerant=True) for each in several(moves)]
         if not played:
             raise SgfError(problem("a variation without moves", expected="one move or more"))
         first = node = self._new_child(played[0])

@@ -93,7 +93,7 @@ class LifeAndDeath:
         if there is no legal move in the region, InvalidVertexError and InvalidColorError.
         """
         color = game.to_play if color is None else to_color(color)
-        region = region_of(game) if region is None else frozenset(map(game.point, region))
+        region = region_of(game) if region is None else frozenset(game.all_on_board(region))
         limits = Limits(self._visits, cancel=cancel)
         start = _afresh(game, color)
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
