@@ -174,6 +174,8 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "property": (lambda: GameTree().root.set("c", "a"), SgfError, "property 'c': expected a name of capital letters"),
     "text as limit": (lambda: Limit(time="3"), LimitError, "limit of '3' time: expected a number above 0"),  # type: ignore[arg-type]
     "part of a visit": (lambda: Limit(visits=1.5), LimitError, "limit of 1.5 visits: expected a whole number"),  # type: ignore[arg-type]
+    "no visits": (lambda: Limit(visits=0), LimitError, "limit of 0 visits: expected a whole number above 0 and"),
+    "NaN as limit": (lambda: Limit(time=np.nan), LimitError, "limit of nan time"),
     "True as limit": (lambda: Limit(playouts=True), LimitError, "limit of True playouts"),
     "kind of time settings": (lambda: TimeSettings(600), TimeSettingsError, "of the kind 600; call TimeSettings.abs"),  # type: ignore[arg-type]
     "color of a move": (lambda: Game(9).play(Move(BLACK, PASS), "w"), InvalidColorError, "black pass as one of white"),
@@ -195,7 +197,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "text as problems": (lambda: review.problems_in("(;)"), ArgumentError, "record .*: expected bytes"),  # type: ignore[arg-type]
     "human": (lambda: play.GameSettings(human=3), InvalidColorError, "invalid color 3"),
     "command": (lambda: SimpleGtpEngine.popen(3), ArgumentError, "command 3: expected texts and paths"),  # type: ignore[arg-type]
-    "no command": (lambda: SimpleGtpEngine.popen([]), EngineStartError, "cannot run '': no command"),
+    "no command": (lambda: SimpleGtpEngine.popen([]), EngineStartError, "engine: cannot run '': no command"),
     "word of a command": (lambda: SimpleGtpEngine.popen(["a", 3]), ArgumentError, r"command \['a', 3\]"),  # type: ignore[list-item]
 }
 
