@@ -1,8 +1,5 @@
 """The device that torch computes on, the precision, and threads that share the positions of a batch.
 
-    Machine, choose_machine   device and precision
-    ParallelThreads           threads that each run a whole network on a share of the positions, and meet at its end
-
 Positions/s of training b6c96 on one core of a Xeon with AMX, in float32 / bfloat16: 9×9 306 / 776, 13×13 146 / 403,
 19×19 70 / 200.  With instructions up to AVX512-BF16 only (`ONEDNN_MAX_CPU_ISA`), bfloat16 was slower than float32:
 298 / 206, 149 / 99, 66 / 46; with fewer, several times so.
@@ -12,9 +9,8 @@ slower than one (training b6c96, 9×9, two busy cores: 160 positions/s, one thre
 one thread, 1370 two shares).  Games of a network of 7 layers with 64 filters took 89 s instead of 5.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
@@ -24,7 +20,6 @@ from torch import Tensor, nn
 
 from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.machine import available_cores, describe_machine
-from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 MOST_THREADS: Final = 8
 """Threads at most: Python itself runs on one core, and steers all of them."""
@@ -35,7 +30,6 @@ _FAST_BFLOAT16: Final = "amx_bf16"
 
 Module = TypeVar("Module", bound=nn.Module)
 Function = TypeVar("Function", bound=Callable[..., Any])
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -56,12 +50,6 @@ class Machine:
         """Have torch use `threads / share` threads for operations of the calling thread."""
         torch.set_num_threads(max(1, self.threads // share))
 
-    def autocast(self) -> AbstractContextManager[object]:
-        """Return the context in which a network is run; several threads may enter one."""
-        is_on = self.precision == "bfloat16"
-        # torch shares its cache of converted weights among threads, and each weight is used only once anyway
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=is_on, cache_enabled=False)
-
     def place(self, module: Module) -> Module:
         """Return `module`, moved to the device, its filters with channels last, as convolutions are fastest."""
         module.to(self.device)
@@ -70,16 +58,17 @@ class Machine:
                 parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
         return module
 
-    def run(self, module: NetworkModule, planes: Tensor, globals_: Tensor) -> Outputs:
-        """Return the outputs, float32, for `planes` uint8 or float32 [N, 22, H, W] and `globals_`, on the device."""
-        with self.autocast():
-            outputs: Outputs = module(self.as_input(planes), globals_)
-        return outputs
+    def run(self, module: nn.Module, planes: Tensor, *others: Tensor) -> Any:
+        """Return the outputs of a network for `planes` [N, P, H, W] of any type and its other inputs, on the device."""
+        is_half = self.precision == "bfloat16"
+        planes = planes.to(torch.bfloat16 if is_half else torch.float32, memory_format=torch.channels_last)
+        # torch shares its cache of converted weights among threads, and each weight is used only once anyway
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=is_half, cache_enabled=False):
+            return module(planes, *others)
 
-    def as_input(self, planes: Tensor) -> Tensor:
-        """Return planes [N, P, H, W] of any type as the first convolution expects them."""
-        number = torch.bfloat16 if self.precision == "bfloat16" else torch.float32
-        return planes.to(number, memory_format=torch.channels_last)
+    def pool(self, count: int) -> ThreadPoolExecutor:
+        """Return threads that each run a whole network on a share of the positions; torch's are divided among them."""
+        return ThreadPoolExecutor(count, "data-parallel", initializer=self.use_threads, initargs=(count,))
 
 
 def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
@@ -113,19 +102,3 @@ def compiled(function: Function) -> Function:
 def threads_on(machine: Machine) -> int:
     """Return how many threads should share the positions of a batch on this machine."""
     return min(machine.threads, MOST_THREADS) if machine.device.type == "cpu" else 1
-
-
-class ParallelThreads:
-    """`count` threads, among which torch's threads are divided; they end with this object, or when it is closed."""
-
-    def __init__(self, machine: Machine, count: int) -> None:
-        self.count: Final = count
-        self._pool: Final = ThreadPoolExecutor(count, "data-parallel", initializer=lambda: machine.use_threads(count))
-
-    def map(self, function: Callable[..., Result], *arguments: Iterable[Any]) -> list[Result]:
-        """Return the function's results, like the built-in `map`, once all are there; raises what it raises."""
-        return list(self._pool.map(function, *arguments))
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown()

@@ -3,7 +3,7 @@
 TrainingRun    steps, validations, reports, checkpoints; what a step is, a derived class says
 TrainingLoop   a run that follows the gradients of a task
 Task           what is learned: batches, loss, validation
-Stream         the batches; `Prefetch` prepares them on a thread
+Stream         the batches; `prefetched` prepares them on a thread
 Observer       receives the progress and the validations: the log, the curves, the bar on the terminal
 
 A run is measured by the fraction of its budget that is used (`Learning.fraction`), which the learning rate and the
@@ -12,11 +12,11 @@ minutes depends on the machine's speed.
 """
 
 import math
-import queue
-import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
@@ -63,47 +63,30 @@ class Stream(Protocol[Prefetched]):
         ...
 
 
-class Prefetch(Generic[Prefetched]):
-    """Prepares the batches of a stream on a thread, a few in advance; a context manager.
+@contextmanager
+def prefetched(
+    stream: Stream[Prefetched], ahead: int = PREFETCHED
+) -> Iterator[Iterator[tuple[Prefetched, dict[str, Any]]]]:
+    """Yield each batch of a stream together with the state of the stream after it, prepared on a thread in advance.
 
-    Iterating yields each batch together with the state of the stream after it.
+    The iterator raises what preparing a batch raised.
     """
+    batches = iter(stream)
 
-    def __init__(self, stream: Stream[Prefetched], ahead: int = PREFETCHED) -> None:
-        self._stream = stream
-        self._queue: queue.Queue[tuple[Prefetched, dict[str, Any]] | BaseException] = queue.Queue(ahead)
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
+    def prepare() -> tuple[Prefetched, dict[str, Any]]:
+        return next(batches), stream.state()
 
-    def __enter__(self) -> "Prefetch[Prefetched]":
-        self._thread.start()
-        return self
+    def taken() -> Iterator[tuple[Prefetched, dict[str, Any]]]:
+        while True:
+            waiting.append(pool.submit(prepare))
+            yield waiting.popleft().result()
 
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        while self._thread.is_alive():
-            while not self._queue.empty():
-                self._queue.get_nowait()
-            self._thread.join(timeout=0.01)
-
-    def __iter__(self) -> Iterator[tuple[Prefetched, dict[str, Any]]]:
-        return self
-
-    def __next__(self) -> tuple[Prefetched, dict[str, Any]]:
-        """Return the next batch and the stream's state after it; raises what preparing it raised."""
-        found = self._queue.get()
-        if isinstance(found, BaseException):
-            raise found
-        return found
-
-    def _run(self) -> None:
-        try:
-            for batch in self._stream:
-                self._queue.put((batch, self._stream.state()))
-                if self._is_over.is_set():
-                    return
-        except BaseException as error:  # the consumer raises it
-            self._queue.put(error)
+    pool = ThreadPoolExecutor(1, "batches")
+    waiting = deque(pool.submit(prepare) for _ in range(ahead))
+    try:
+        yield taken()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class Task(Protocol[Module_in, Positions]):
@@ -147,16 +130,8 @@ class RunProgress(NamedTuple):
     samples_per_second: float
 
 
-class Observer(Protocol):
-    """Receives the progress of a run."""
-
-    def stepped(self, progress: RunProgress) -> None:
-        """Receive the means of the steps since the last report."""
-        ...
-
-    def validated(self, progress: RunProgress, validation: Validation) -> None:
-        """Receive the figures of the averaged network on the validation sets."""
-        ...
+Observer = Callable[[RunProgress, Validation | None], None]
+"""Receives the progress of a run: the means of the steps since the last report and, after a validation, its figures."""
 
 
 def format_figures(figures: Figures) -> str:
@@ -303,20 +278,11 @@ class TrainingRun(ABC):
 
     def _report(self, observers: tuple[Observer, ...]) -> RunProgress:
         """Report the steps since the last report."""
-        gradient, figures, speed = self._means.take()
-        self._check(gradient, figures["loss"])
-        progress = RunProgress(
-            fraction=self.fraction,
-            steps=self.steps,
-            samples=self.samples,
-            seconds=self.seconds,
-            learning_rate=self.learning_rate,
-            gradient=gradient,
-            figures=figures,
-            samples_per_second=speed,
-        )
+        done = (self.fraction, self.steps, self.samples, self.seconds, self.learning_rate)
+        progress = RunProgress(*done, *self._means.take())
+        self._check(progress.gradient, progress.figures["loss"])
         for observer in observers:
-            observer.stepped(progress)
+            observer(progress, None)
         return progress
 
     def _validate(self, progress: RunProgress, observers: tuple[Observer, ...]) -> None:
@@ -325,7 +291,7 @@ class TrainingRun(ABC):
             validation = self.validate()
         self.seconds += time.monotonic() - started
         for observer in observers:
-            observer.validated(progress, validation)
+            observer(progress, validation)
 
 
 class TrainingLoop(TrainingRun, Generic[Module, Positions]):
@@ -352,7 +318,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
         self._place = task.stream.state()
         self._gradients: ParallelGradients[Module, Positions]
-        self._batches: Prefetch[Positions]
+        self._batches: Iterator[tuple[Positions, dict[str, Any]]]
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -361,7 +327,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         self.machine.use_threads(threads)
         with (
             ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as self._gradients,
-            Prefetch(self._task.stream) as self._batches,
+            prefetched(self._task.stream) as self._batches,
         ):
             yield
 

@@ -27,7 +27,7 @@ from typing import Any, Final, Generic, Self, TypeVar, cast
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.training.core.devices import Machine, ParallelThreads
+from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.nets.layers import norms_of
 
 _BETAS: Final = (0.9, 0.99)
@@ -87,13 +87,13 @@ class ParallelGradients(Generic[Module, Positions]):
         shared = {id(parameter): parameter for parameter in module.parameters()}  # each copy has its own statistics
         self._copies = [deepcopy(module, {**shared}) for _ in range(threads)] if threads > 1 else [module]
         self._counts = any(norm.counts for norm in norms_of(module))
-        self._threads = ParallelThreads(machine, threads)
+        self._pool = machine.pool(threads)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._threads.close()
+        self._pool.shutdown()
 
     def count_statistics(self, counts: bool) -> None:
         """Have norms take their statistics from batches, or leave them as they are."""
@@ -106,7 +106,7 @@ class ParallelGradients(Generic[Module, Positions]):
     def write(self, batch: Positions) -> Tensor:
         """Write the gradients of `batch` into the module's parameters; return its figures."""
         shares = split(batch, len(self._copies))
-        results = self._threads.map(self._compute, self._copies, shares)
+        results = list(self._pool.map(self._compute, self._copies, shares))
         weights = [len(share[0]) / len(batch[0]) for share in shares]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)

@@ -23,7 +23,7 @@ from gtp_engine.base.errors import ConfigError, problem
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.training.core.loop import RunProgress, TrainingRun, Validation, format_figures
+from gtp_engine.training.core.loop import Observer, RunProgress, TrainingRun, Validation, format_figures
 
 LOG_FILE: Final = "log.jsonl"
 CURVES_FILE: Final = "curves.png"
@@ -73,14 +73,13 @@ class RunLog:
             self._file.write(json.dumps(line) + "\n")
             self._file.flush()
 
-    def stepped(self, progress: RunProgress) -> None:
-        """Write a line about steps."""
-        self.write({"kind": "step", **progress._asdict()})
-
-    def validated(self, progress: RunProgress, validation: Validation) -> None:
-        """Write a line about a validation."""
-        place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
-        self.write({"kind": "validation", **place, "figures": validation})
+    def __call__(self, progress: RunProgress, validation: Validation | None) -> None:
+        """Write a line about steps, or about a validation."""
+        if validation is None:
+            self.write({"kind": "step", **progress._asdict()})
+        else:
+            place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
+            self.write({"kind": "validation", **place, "figures": validation})
 
     def __enter__(self) -> Self:
         return self
@@ -180,43 +179,35 @@ def run_and_report(
 ) -> bool:
     """Do the steps of a run, see `TrainingRun.run`; `panels` returns the curves of its log."""
     with RunLog(run.folder, after=run.steps) as log:
-        return run.run((log, _BarObserver(bar, run.unit), _CurvesObserver(run.folder, panels, bar.log)), is_stopped)
+        return run.run((log, _on_bar(bar, run.unit), _drawing(run.folder, panels, bar.log)), is_stopped)
 
 
-class _BarObserver:
-    """Shows progress on the bar, and prints a line for each validation set."""
+def _on_bar(bar: ProgressBar, unit: str) -> Observer:
+    """Return what shows progress on the bar, and prints a line for each validation set."""
 
-    def __init__(self, bar: ProgressBar, unit: str) -> None:
-        self._bar = bar
-        self._unit = unit
+    def show(progress: RunProgress, validation: Validation | None) -> None:
+        if validation is None:
+            figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
+            text = f"{progress.samples:,} {unit}, {progress.samples_per_second:.0f}/s, {figures}"
+            bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
+        for name, found in (validation or {}).items():
+            bar.log(f"validation ({name}) after {progress.samples:,} {unit}: {format_figures(found)}")
 
-    def stepped(self, progress: RunProgress) -> None:
-        figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
-        text = f"{progress.samples:,} {self._unit}, {progress.samples_per_second:.0f}/s, {figures}"
-        self._bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
-
-    def validated(self, progress: RunProgress, validation: Validation) -> None:
-        for name, figures in validation.items():
-            self._bar.log(f"validation ({name}) after {progress.samples:,} {self._unit}: {format_figures(figures)}")
+    return show
 
 
-class _CurvesObserver:
-    """Draws the curves after each validation, which the log has by then; `warn` receives once why there are none."""
+def _drawing(folder: Path, panels: Callable[[LogLines], list[Panel]], warn: Callable[[str], None]) -> Observer:
+    """Return what draws the curves after each validation, which the log has by then; `warn` receives once why not."""
+    can_draw = True
 
-    def __init__(self, folder: Path, panels: Callable[[LogLines], list[Panel]], warn: Callable[[str], None]) -> None:
-        self._folder = folder
-        self._panels = panels
-        self._warn = warn
-        self._can_draw = True
-
-    def stepped(self, progress: RunProgress) -> None:
-        """Do nothing: curves are drawn after validations."""
-
-    def validated(self, progress: RunProgress, validation: Validation) -> None:
-        if not self._can_draw:
+    def draw(progress: RunProgress, validation: Validation | None) -> None:
+        nonlocal can_draw
+        if validation is None or not can_draw:
             return
         try:
-            write_panels(self._folder / CURVES_FILE, self._panels(read_log(self._folder / LOG_FILE)))
+            write_panels(folder / CURVES_FILE, panels(read_log(folder / LOG_FILE)))
         except ConfigError as error:  # a run is worth more than its picture, which its log can still give
-            self._warn(f"no curves: {error}")
-            self._can_draw = False
+            warn(f"no curves: {error}")
+            can_draw = False
+
+    return draw

@@ -53,11 +53,11 @@ class Diary:
         self.progress: list[RunProgress] = []
         self.validations: list[Validation] = []
 
-    def stepped(self, progress: RunProgress) -> None:
-        self.progress.append(progress)
-
-    def validated(self, progress: RunProgress, validation: Validation) -> None:
-        self.validations.append(validation)
+    def __call__(self, progress: RunProgress, validation: Validation | None) -> None:
+        if validation is None:
+            self.progress.append(progress)
+        else:
+            self.validations.append(validation)
 
     def is_stopped(self) -> bool:
         return bool(self.progress) and self.progress[-1].steps == self._last_step
@@ -121,15 +121,9 @@ def test_a_file_may_differ_from_its_module_by_rounding(found: float, wanted: flo
 
 def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, checkpoint_minutes=0.0, samples=3 * 16)
-    steps = []
-
-    class Reader(Diary):
-        def stepped(self, progress: RunProgress) -> None:
-            path = config.out / CHECKPOINT_FILE
-            steps.append(read_checkpoint(path).steps if path.exists() else 0)
-
-    new_loop(config).run([Reader()])
-    assert steps == [0, 1, 2]
+    steps, path = [], config.out / CHECKPOINT_FILE
+    new_loop(config).run([lambda *_: steps.append(read_checkpoint(path).steps if path.exists() else 0)])
+    assert steps == [0, 1, 1, 2, 2], "two of the three reports are followed by a validation"
     assert sorted(path.name for path in config.out.iterdir()) == [CHECKPOINT_FILE]
 
 
@@ -234,11 +228,11 @@ def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
     statistics: list[torch.Tensor] = []
     loop = new_loop(config)
 
-    class Recorder(Diary):
-        def stepped(self, progress: RunProgress) -> None:
+    def record(progress: RunProgress, validation: Validation | None) -> None:
+        if validation is None:
             statistics.append(torch.cat([torch.cat([norm.mean, norm.variance]) for norm in norms_of(loop.module)]))
 
-    loop.run([Recorder()])
+    loop.run([record])
     changes = [not torch.equal(one, other) for one, other in pairwise(statistics)]
     assert changes == [True] * 14 + [False] * 5, "the last quarter of 20 steps"
     assert read_checkpoint(config.out).network["counts_statistics"], (
@@ -264,14 +258,12 @@ def test_muon_steps_are_orthogonal() -> None:
 def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, board_shares=((5, 5, 1.0),))
 
-    class Vandal(Diary):
-        def stepped(self, progress: RunProgress) -> None:
-            super().stepped(progress)
-            for path in (config.data / "train").glob("5x5-*"):
-                path.write_bytes(path.read_bytes()[:-100])
+    def damage(*_: object) -> None:
+        for path in (config.data / "train").glob("5x5-*"):
+            path.write_bytes(path.read_bytes()[:-100])
 
     with pytest.raises(ShardError, match="is damaged"):
-        new_loop(config).run([diary := Vandal()])
+        new_loop(config).run([diary := Diary(), damage])
     assert read_checkpoint(config.out).steps == len(diary.progress) > 0
 
 

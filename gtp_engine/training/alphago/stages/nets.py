@@ -36,8 +36,8 @@ from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.training.alphago.stages.stage_settings import StageRun
 from gtp_engine.training.core.checkpoint import check_output, read_checkpoint, write_checked
-from gtp_engine.training.core.devices import Machine, ParallelThreads, threads_on
-from gtp_engine.training.nets.layers import NormLayer
+from gtp_engine.training.core.devices import Machine, threads_on
+from gtp_engine.training.nets.layers import NormLayer, floats
 
 _CHECKED_POSITIONS: Final = 8
 _SEED: Final = 1
@@ -251,7 +251,7 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
         features = graph.add("Relu", _convolved(graph, features, *filters))
     if isinstance(module, PolicyNet):
         points = _flattened(graph, _convolved(graph, features, module.to_logits.weight), shape)
-        graph.output("policy", graph.add("Add", points, graph.constant(_array(module.point_bias))), ("batch", "points"))
+        graph.output("policy", graph.add("Add", points, graph.constant(floats(module.point_bias))), ("batch", "points"))
     else:
         points = _flattened(graph, _convolved(graph, features, *module.to_points.parameters()), shape)
         hidden = graph.add("Relu", _dense(graph, points, module.to_hidden))
@@ -306,7 +306,7 @@ def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
 
 def _convolved(graph: Graph, source: str, weights: torch.Tensor, *bias: torch.Tensor) -> str:
     side = weights.shape[-1]
-    constants = [graph.constant(_array(each)) for each in (weights, *bias)]
+    constants = [graph.constant(floats(each)) for each in (weights, *bias)]
     return graph.add("Conv", source, *constants, kernel_shape=[side, side], pads=[side // 2] * 4)
 
 
@@ -316,12 +316,7 @@ def _flattened(graph: Graph, source: str, shape: NetShape) -> str:
 
 
 def _dense(graph: Graph, source: str, layer: nn.Linear) -> str:
-    return graph.add("Gemm", source, graph.constant(_array(layer.weight)), graph.constant(_array(layer.bias)), transB=1)
-
-
-def _array(tensor: torch.Tensor) -> FloatArray:
-    array: FloatArray = tensor.detach().float().contiguous().numpy()
-    return array
+    return graph.add("Gemm", source, graph.constant(floats(layer.weight)), graph.constant(floats(layer.bias)), transB=1)
 
 
 def read_net(folder: Path) -> Net:
@@ -366,17 +361,17 @@ class TorchLogits:
     def __init__(self, net: PolicyNet, machine: Machine) -> None:
         self._net: Final = net
         self._machine: Final = machine
-        self._threads: Final = ParallelThreads(machine, threads_on(machine))
+        self._threads: Final = threads_on(machine)
+        self._pool: Final = machine.pool(self._threads)
 
     def __call__(self, planes: FloatArray) -> FloatArray:
         """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
-        parts = min(self._threads.count, 1 + len(planes) // _LEAST_PART)
-        return np.concatenate(self._threads.map(self._evaluate, np.array_split(planes, parts)))
+        parts = min(self._threads, 1 + len(planes) // _LEAST_PART)
+        return np.concatenate(list(self._pool.map(self._evaluate, np.array_split(planes, parts))))
 
     def _evaluate(self, planes: FloatArray) -> FloatArray:
-        machine = self._machine
-        with torch.inference_mode(), machine.autocast():
-            logits = self._net(machine.as_input(torch.from_numpy(planes).to(machine.device)))
+        with torch.inference_mode():
+            logits = self._machine.run(self._net, torch.from_numpy(planes).to(self._machine.device))
         result: FloatArray = logits.cpu().numpy()
         return result
 

@@ -178,9 +178,7 @@ class Reinforcement(TrainingRun):
         self.pool.drop(after=checkpoint.steps)
 
     def _figures(self, net: PolicyNet, batch: ExampleBatch) -> Tensor:
-        with self.machine.autocast():
-            logits = net(self.machine.as_input(batch.planes))
-        return policy_gradient(logits, batch)
+        return policy_gradient(self.machine.run(net, batch.planes), batch)
 
     def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> Collector:
         """Return games of the network as it is now against `opponent`."""

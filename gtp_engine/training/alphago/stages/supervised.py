@@ -75,7 +75,7 @@ class ExampleTask:
 
     def figures(self, module: Net, batch: ExampleBatch) -> Tensor:
         """Return the objective's figures."""
-        return self._objective.figures(_outputs(module, self._machine, batch.planes), batch)
+        return self._objective.figures(self._machine.run(module, batch.planes), batch)
 
     def counts_statistics(self, fraction: float) -> bool:
         """Return True: norms take their statistics from the batches during the whole run."""
@@ -119,15 +119,10 @@ def evaluate_with(net: Net, machine: Machine) -> Evaluate:
 
     def evaluate(planes: Tensor) -> Tensor:
         with torch.no_grad():
-            return _outputs(net, machine, planes.to(machine.device)).cpu()
+            outputs: Tensor = machine.run(net, planes.to(machine.device))
+        return outputs.cpu()
 
     return evaluate
-
-
-def _outputs(net: Net, machine: Machine, planes: Tensor) -> Tensor:
-    with machine.autocast():
-        outputs: Tensor = net(machine.as_input(planes))
-    return outputs
 
 
 class PolicyObjective:
