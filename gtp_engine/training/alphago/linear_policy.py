@@ -15,7 +15,7 @@ The kernels read tables of factors, which `new_tables` computes from the weights
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -27,9 +27,6 @@ from gtp_engine.base.errors import ModelError, problem, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing
 from gtp_engine.training.alphago.linear_rollouts import (
     FIRST_DIAMOND,
-    NAKADE,
-    SAVE_BY_CAPTURE,
-    SAVE_BY_ESCAPE,
     LinearTables,
     store_diamonds,
 )
@@ -52,8 +49,9 @@ FEATURES: Final = "linear-1"
 FORMAT: Final = 1
 KIND: Final = "linear-rollout"
 
-_PATTERN_BITS: Final = 20
-_DIAMOND_BITS: Final = 3 * DIAMOND_SIZE
+_BITS: Final = {"patterns": 20, "plain_patterns": 20, "diamonds": 3 * DIAMOND_SIZE}
+"""Of the codes in each array of them."""
+_TEXTS: Final = ("name", "origin", "license")
 _ADVICE: Final = "train one with `gtp-engine alphago rollout-policy`"
 
 _GRID: Final = 2.0**20
@@ -80,9 +78,9 @@ class LinearPolicy:
     diamonds: NDArray[np.int64]  # [R] diamonds around the opponent's last move
     diamond_weights: NDArray[np.float32]  # [R, DIAMOND_SIZE] of a move on each of their points
     near: NDArray[np.float32]  # [3] of a move beside, diagonal to and two steps from the last one
-    save_by_capture: float = 0.0
-    save_by_escape: float = 0.0
-    nakade: float = 0.0
+    urgent: NDArray[np.float32] = field(  # [3] by SAVE_BY_CAPTURE, SAVE_BY_ESCAPE and NAKADE
+        default_factory=lambda: np.zeros(FIRST_DIAMOND, dtype=np.float32)
+    )
     name: str = ""
     origin: str = ""
     license: str = ""
@@ -90,21 +88,11 @@ class LinearPolicy:
 
 def write_linear_policy(path: Path, policy: LinearPolicy) -> None:
     """Write a file; an older one is replaced once the new one is complete."""
-    meta = {"format": FORMAT, "kind": KIND, "features": FEATURES}
-    meta |= {"name": policy.name, "origin": policy.origin, "license": policy.license}
+    arrays = vars(policy).copy()
+    meta = {"format": FORMAT, "kind": KIND, "features": FEATURES} | {name: arrays.pop(name) for name in _TEXTS}
+    arrays |= {name: arrays[name].astype(np.int32) for name in ("patterns", "plain_patterns")}
     with replacing(path) as unfinished, unfinished.open("wb") as file:
-        np.savez_compressed(
-            file,
-            meta=np.array(json.dumps(meta)),
-            patterns=policy.patterns.astype(np.int32),
-            pattern_weights=policy.pattern_weights,
-            plain_patterns=policy.plain_patterns.astype(np.int32),
-            plain_weights=policy.plain_weights,
-            diamonds=policy.diamonds,
-            diamond_weights=policy.diamond_weights,
-            near=policy.near,
-            urgent=np.array([policy.save_by_capture, policy.save_by_escape, policy.nakade], dtype=np.float32),
-        )
+        np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
 
 
 def read_linear_policy(path: Path) -> LinearPolicy:
@@ -128,24 +116,17 @@ def read_linear_policy(path: Path) -> LinearPolicy:
 
 def _policy_of(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> LinearPolicy:
     """Return the policy; raises ValueError for arrays of wrong shape, type or range."""
-    capture, escape, nakade = _weights(arrays["urgent"], (3,)).tolist()
-    patterns, plain = _codes(arrays["patterns"], _PATTERN_BITS), _codes(arrays["plain_patterns"], _PATTERN_BITS)
-    diamonds = _codes(arrays["diamonds"], _DIAMOND_BITS)
-    return LinearPolicy(
-        patterns=patterns,
-        pattern_weights=_weights(arrays["pattern_weights"], patterns.shape),
-        plain_patterns=plain,
-        plain_weights=_weights(arrays["plain_weights"], plain.shape),
-        diamonds=diamonds,
-        diamond_weights=_weights(arrays["diamond_weights"], (len(diamonds), DIAMOND_SIZE)),
-        near=_weights(arrays["near"], (3,)),
-        save_by_capture=capture,
-        save_by_escape=escape,
-        nakade=nakade,
-        name=str(meta["name"]),
-        origin=str(meta["origin"]),
-        license=str(meta["license"]),
-    )
+    fields: dict[str, Any] = {name: _codes(arrays[name], bits) for name, bits in _BITS.items()}
+    shapes = {
+        "pattern_weights": fields["patterns"].shape,
+        "plain_weights": fields["plain_patterns"].shape,
+        "diamond_weights": (len(fields["diamonds"]), DIAMOND_SIZE),
+        "near": (3,),
+        "urgent": (FIRST_DIAMOND,),
+    }
+    fields |= {name: _weights(arrays[name], shape) for name, shape in shapes.items()}
+    fields |= {name: str(meta[name]) for name in _TEXTS}
+    return LinearPolicy(**fields)
 
 
 def _codes(array: NDArray[Any], bits: int) -> NDArray[np.int64]:
@@ -182,15 +163,9 @@ def pattern_scores(policy: LinearPolicy, codes: NDArray[np.int64]) -> NDArray[np
 
 def local_scores(policy: LinearPolicy) -> NDArray[np.float64]:
     """Return the sum of weights of each local feature [F]."""
-    handcrafted = np.zeros(FIRST_DIAMOND)
-    handcrafted[[SAVE_BY_CAPTURE, SAVE_BY_ESCAPE, NAKADE]] = (
-        policy.save_by_capture,
-        policy.save_by_escape,
-        policy.nakade,
-    )
     known = np.take_along_axis(policy.diamond_weights, least_places(policy.diamonds), axis=1)
     answers = np.concatenate([np.zeros((1, DIAMOND_SIZE)), known]) + policy.near[REACHES]
-    return np.concatenate([handcrafted, answers.ravel()])
+    return np.concatenate([policy.urgent, answers.ravel()])
 
 
 def least_places(diamonds: NDArray[np.int64]) -> NDArray[np.int64]:

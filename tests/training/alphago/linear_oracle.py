@@ -186,7 +186,5 @@ def policy_for(scenes: Iterable[Scene], share: float = 0.5) -> LinearPolicy:
             [[weight("answer", code, place) for place in range(12)] for code in sorted(diamonds)], dtype=np.float32
         ),
         near=np.array(NEAR, dtype=np.float32),
-        save_by_capture=CAPTURE,
-        save_by_escape=ESCAPE,
-        nakade=NAKADE,
+        urgent=np.array([CAPTURE, ESCAPE, NAKADE], dtype=np.float32),
     )

@@ -49,8 +49,8 @@ NONE = np.zeros(0, dtype=np.int64)
 @cache
 def planted_policy() -> LinearPolicy:
     """Return a policy that prefers moves near the last one, saving stones, and capturing neighbours of it."""
-    near = np.array([2.0, 1.0, -1.0], dtype=np.float32)
-    return replace(uniform_policy(NONE), near=near, save_by_capture=2.0, save_by_escape=1.5)
+    near, urgent = np.array([[2.0, 1.0, -1.0], [2.0, 1.5, 0.0]], dtype=np.float32)
+    return replace(uniform_policy(NONE), near=near, urgent=urgent)
 
 
 @cache
@@ -113,7 +113,7 @@ def test_a_known_policy_is_recovered(tmp_path: Path) -> None:
     trainer = RolloutTrainer(train, test, replace(SETTINGS, least_count=1 << 30), tmp_path)
     truth, planted = np.zeros(trainer.space.size), planted_policy()
     handcrafted = trainer.space.parts(truth)[2]
-    handcrafted[:] = planted.save_by_capture, planted.save_by_escape, planted.nakade, *planted.near
+    handcrafted[:] = *planted.urgent, *planted.near
     before, positions = trainer.validate()["test"], sum(len(game.points) for game in games[:50])
     least = loss(trainer.space, truth, test, new_replay_buffers(test, trainer.space.diamonds)) / positions
     trainer.run()
@@ -123,7 +123,7 @@ def test_a_known_policy_is_recovered(tmp_path: Path) -> None:
     assert after["top-1"] > before["top-1"] + 0.1
     assert after["probability"] > before["probability"] + 0.05
     assert found.near[0] > found.near[1] + 0.3 > found.near[2] + 1
-    assert min(found.save_by_capture, found.save_by_escape) > 1
+    assert min(found.urgent[:2]) > 1
 
 
 @pytest.mark.parametrize("rules", ["chinese", "new-zealand"])

@@ -35,13 +35,7 @@ from gtp_engine.training.alphago.linear_policy import (
     new_tables,
     write_linear_policy,
 )
-from gtp_engine.training.alphago.linear_rollouts import (
-    FIRST_DIAMOND,
-    NAKADE,
-    SAVE_BY_CAPTURE,
-    SAVE_BY_ESCAPE,
-    new_linear_work,
-)
+from gtp_engine.training.alphago.linear_rollouts import FIRST_DIAMOND, new_linear_work
 from gtp_engine.training.alphago.neighborhoods import (
     DIAMOND_SIZE,
     PATTERNS,
@@ -176,9 +170,7 @@ class WeightSpace:
             diamonds=self.diamonds,
             diamond_weights=responses[self._response_of].reshape(-1, DIAMOND_SIZE),
             near=handcrafted[_NEAR],
-            save_by_capture=float(handcrafted[SAVE_BY_CAPTURE]),
-            save_by_escape=float(handcrafted[SAVE_BY_ESCAPE]),
-            nakade=float(handcrafted[NAKADE]),
+            urgent=handcrafted[:FIRST_DIAMOND],
         )
 
 
