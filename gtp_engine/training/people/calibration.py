@@ -111,8 +111,7 @@ class GamesFileError(TengenError):
     """The file with the games of a measurement cannot be used."""
 
 
-@dataclass(frozen=True)
-class SkillPairing:
+class SkillPairing(NamedTuple):
     """A game to be played; the openings of equal `opening` are equal."""
 
     black_skill: float
@@ -120,28 +119,28 @@ class SkillPairing:
     opening: int
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A game that has ended; `black_points` is 1, ½ or 0."""
-
-    pairing: SkillPairing
-    black_points: float
-    leads_black: list[float] = field(repr=False)
-    """Before each move, and in the end."""
-    game: Game = field(repr=False, compare=False)
-
-
 @dataclass
-class _Seat:
-    """A game under way."""
+class LevelGame:
+    """A game under way, or one that has ended."""
 
     pairing: SkillPairing
-    game: Game
-    opening: np.random.Generator
-    settings: Mapping[int, LevelSettings]
+    game: Game = field(repr=False)
+    opening: np.random.Generator = field(repr=False)
+    settings: Mapping[int, LevelSettings] = field(repr=False)
     decided_moves: int = 0
-    leads_black: list[float] = field(default_factory=list)
+    leads_black: list[float] = field(default_factory=list, repr=False)
     """Points, by the evaluations before each move and of the last position."""
+
+    @property
+    def settings_to_play(self) -> LevelSettings:
+        """Those of the side to play."""
+        return self.settings[self.game.to_play]
+
+    @property
+    def black_points(self) -> float:
+        """1, ½ or 0 of a game that has ended."""
+        lead = self.leads_black[-1]
+        return 0.5 if self.game.has_no_result or lead == 0.0 else float(lead > 0.0)
 
 
 class LevelNetworks(NamedTuple):
@@ -221,22 +220,22 @@ class LevelGames:
         self._handicap: Final = handicap
         self._moves: Final = LevelMoves(networks, size, batch=batch, seed=seed)
 
-    def play(self, pairings: Sequence[SkillPairing]) -> Iterator[Outcome]:
-        """Yield the outcome of each game, in the order in which they end."""
+    def play(self, pairings: Sequence[SkillPairing]) -> Iterator[LevelGame]:
+        """Yield each game, in the order in which they end."""
         waiting = list(reversed(pairings))
-        seats = [self._begin(waiting.pop()) for _ in range(min(self._batch, len(waiting)))]
-        while seats:
-            self._moves.evaluate([seat.game for seat in seats], [seat.settings[seat.game.to_play] for seat in seats])
-            self._play_moves(seats)
-            playing = []
-            for row, seat in enumerate(seats):
-                if not self._has_ended(row, seat):
-                    playing.append(seat)
+        playing = [self._begin(waiting.pop()) for _ in range(min(self._batch, len(waiting)))]
+        while playing:
+            self._moves.evaluate([each.game for each in playing], [each.settings_to_play for each in playing])
+            self._play_moves(playing)
+            going_on = []
+            for row, level_game in enumerate(playing):
+                if not self._has_ended(row, level_game):
+                    going_on.append(level_game)
                     continue
-                yield _outcome(seat)
+                yield level_game
                 if waiting:
-                    playing.append(self._begin(waiting.pop()))
-            seats = playing
+                    going_on.append(self._begin(waiting.pop()))
+            playing = going_on
 
     def _new_game(self) -> Game:
         game = Game(self._size, self._size, PRESETS[RULES], HANDICAP_KOMI if self._handicap else KOMI)
@@ -244,45 +243,38 @@ class LevelGames:
             game.set_handicap(free_handicap_points(self._handicap, self._size, self._size))
         return game
 
-    def _begin(self, pairing: SkillPairing) -> _Seat:
+    def _begin(self, pairing: SkillPairing) -> LevelGame:
         skills = {BLACK: pairing.black_skill, WHITE: pairing.white_skill}
         settings = {color: settings_of(skill, self._size, self._size) for color, skill in skills.items()}
-        return _Seat(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
+        return LevelGame(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
 
-    def _play_moves(self, seats: Sequence[_Seat]) -> None:
+    def _play_moves(self, playing: Sequence[LevelGame]) -> None:
         """Play a move in each game."""
         opening_length = round(OPENING_SHARE * self._size**2)
-        drawn = {row: seat for row, seat in enumerate(seats) if len(seat.game.moves) >= opening_length}
+        drawn = {row: each for row, each in enumerate(playing) if len(each.game.moves) >= opening_length}
         moves = self._moves.draw(
-            {row: seat.game for row, seat in drawn.items()},
-            {row: seat.settings[seat.game.to_play] for row, seat in drawn.items()},
+            {row: each.game for row, each in drawn.items()},
+            {row: each.settings_to_play for row, each in drawn.items()},
         )
-        for row, seat in enumerate(seats):
-            seat.game.play(moves[row] if row in moves else self._opening_point(row, seat))
+        for row, level_game in enumerate(playing):
+            level_game.game.play(moves[row] if row in moves else self._opening_point(row, level_game))
 
-    def _opening_point(self, row: int, seat: _Seat) -> int:
+    def _opening_point(self, row: int, level_game: LevelGame) -> int:
         """Return a move of the opening."""
         policy = self._moves.evaluation.policy[row].astype(np.float64)
         policy[PASS] = 0.0
-        return int(seat.opening.choice(policy.size, p=policy / policy.sum()))
+        return int(level_game.opening.choice(policy.size, p=policy / policy.sum()))
 
-    def _has_ended(self, row: int, seat: _Seat) -> bool:
+    def _has_ended(self, row: int, level_game: LevelGame) -> bool:
         """Return whether a game has ended or is decided; records the lead before the last move."""
-        game, evaluation = seat.game, self._moves.evaluation
-        seat.leads_black.append(float(evaluation.lead_black[row]))
+        game, evaluation = level_game.game, self._moves.evaluation
+        level_game.leads_black.append(float(evaluation.lead_black[row]))
         balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))
-        seat.decided_moves = seat.decided_moves + 1 if balance >= _DECIDED else 0
+        level_game.decided_moves = level_game.decided_moves + 1 if balance >= _DECIDED else 0
         area = self._size**2
         if game.is_over or game.has_no_result or len(game.moves) >= _LONGEST * area:
             return True
-        return seat.decided_moves >= _DECIDED_MOVES and len(game.moves) >= _DECIDED_FROM * area
-
-
-def _outcome(seat: _Seat) -> Outcome:
-    """Return the outcome of a game that has ended."""
-    lead = seat.leads_black[-1]
-    is_draw = seat.game.has_no_result or lead == 0.0
-    return Outcome(seat.pairing, 0.5 if is_draw else float(lead > 0.0), seat.leads_black, seat.game)
+        return level_game.decided_moves >= _DECIDED_MOVES and len(game.moves) >= _DECIDED_FROM * area
 
 
 class GameRow(NamedTuple):
@@ -349,36 +341,19 @@ class Measurement:
     def play(self, pairings: Iterable[SkillPairing], *, handicap: int = 0) -> None:
         """Play those games that are not in the file yet."""
         played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
-        missing = [game for game in pairings if (game.black_skill, game.white_skill, game.opening) not in played]
+        missing = [pairing for pairing in pairings if pairing not in played]
         if not missing:
             return
-        seed = len(played)
+        network, seed = self._networks.human.info.name, len(played)
         match = LevelGames(self._networks, self.size, batch=self._batch, seed=seed, handicap=handicap)
-        for number, outcome in enumerate(match.play(missing), start=1):
-            self._keep(outcome, handicap)
-            self._log(f"{self.size}x{self.size}: game {number} of {len(missing)}: {_described(outcome)}")
-
-    def _keep(self, outcome: Outcome, handicap: int) -> None:
-        pairing = outcome.pairing
-        row = GameRow(
-            self.size,
-            handicap,
-            pairing.black_skill,
-            pairing.white_skill,
-            pairing.opening,
-            outcome.black_points,
-            len(outcome.game.moves),
-            [round(lead, 1) for lead in outcome.leads_black],
-            self._networks.human.info.name,
-        )
-        append(self._path, json.dumps(row._asdict()) + "\n")
-
-
-def _described(outcome: Outcome) -> str:
-    pairing = outcome.pairing
-    moves = counted(len(outcome.game.moves), "move")
-    lead = outcome.leads_black[-1]
-    return f"skills {pairing.black_skill:g} and {pairing.white_skill:g}, Black leads by {lead:+.1f} after {moves}"
+        for number, ended in enumerate(match.play(missing), start=1):
+            moves, leads = len(ended.game.moves), [round(lead, 1) for lead in ended.leads_black]
+            row = GameRow(self.size, handicap, *ended.pairing, ended.black_points, moves, leads, network)
+            append(self._path, json.dumps(row._asdict()) + "\n")
+            self._log(
+                f"{self.size}x{self.size}: game {number} of {len(missing)}: skills {row.black:g} and {row.white:g}, "
+                f"Black leads by {ended.leads_black[-1]:+.1f} after {counted(moves, 'move')}"
+            )
 
 
 class Curve(NamedTuple):
@@ -437,45 +412,28 @@ def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> di
     }
 
 
-class Check(NamedTuple):
-    """The games between a rank and a weaker one: the stronger one's points."""
-
-    level: str
-    weaker: str
-    games: int
-    points: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95% interval of the share of points."""
-        return wilson_interval(self.points, self.games)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values for the file."""
-        low, high = self.interval
-        rate = self.points / self.games
-        elo = elo_difference(min(max(rate, 1e-3), 1 - 1e-3))
-        return {
-            "level": self.level,
-            "weaker": self.weaker,
-            "games": self.games,
-            "points": self.points,
-            "interval": [round(low, 3), round(high, 3)],
-            "elo": round(elo),
-        }
+def _check(level: str, weaker: str, points: Sequence[float]) -> dict[str, Any]:
+    """Return the results of the games between a rank and a weaker one, the stronger one's `points`, for the file."""
+    low, high = wilson_interval(sum(points), len(points))
+    elo = elo_difference(min(max(sum(points) / len(points), 1e-3), 1 - 1e-3))
+    return {
+        "level": level,
+        "weaker": weaker,
+        "games": len(points),
+        "points": sum(points),
+        "interval": [round(low, 3), round(high, 3)],
+        "elo": round(elo),
+    }
 
 
-def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[Check]:
+def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[dict[str, Any]]:
     """Return the results of the games between each of these ranks and the next, where there are any."""
     results: dict[tuple[float, float], list[float]] = defaultdict(list)
     for row in games:
         results[row.black, row.white].append(row.points)
         results[row.white, row.black].append(1.0 - row.points)
-    found = []
-    for weaker, level in pairwise(levels):
-        if points := results[skills[level], skills[weaker]]:
-            found.append(Check(level, weaker, len(points), sum(points)))
-    return found
+    pairs = [(level, weaker, results[skills[level], skills[weaker]]) for weaker, level in pairwise(levels)]
+    return [_check(level, weaker, points) for level, weaker, points in pairs if points]
 
 
 def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -488,13 +446,13 @@ def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
     return found
 
 
-def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[Check]:
+def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the results of the handicap games, White's points, where there are any."""
     found = []
     for weaker, level in HANDICAP_PAIRS:
         points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
         if points:
-            found.append(Check(level, weaker, len(points), sum(points)))
+            found.append(_check(level, weaker, points))
     return found
 
 
@@ -541,11 +499,11 @@ def checked_board(
     board = {
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
-        "games": {"all": len(played), "checks": sum(check.games for check in checks)},
+        "games": {"all": len(played), "checks": sum(check["games"] for check in checks)},
         "spans": spans_of(curve, skills),
-        "checks": [check.as_dict() for check in checks],
+        "checks": checks,
     }
     if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):
-        board["handicap"] = [check.as_dict() for check in with_handicap]
+        board["handicap"] = with_handicap
         board["stone"] = round(curve.stone)
     return board

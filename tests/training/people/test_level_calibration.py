@@ -24,12 +24,11 @@ from gtp_engine.training.people.calibration import (
     Curve,
     GameRow,
     GamesFileError,
+    LevelGame,
     LevelGames,
     LevelNetworks,
     Measurement,
     SkillPairing,
-    _outcome,
-    _Seat,
     checked_board,
     checks_of,
     fit_curve,
@@ -115,13 +114,12 @@ def test_checks_count_the_games_between_neighbouring_ranks():
     skills = {level: float(number) for number, level in enumerate(LEVELS)}
     games = games_between(skills[levels[0]], skills[levels[1]], won=7, games=10)
     check = checks_of(games, skills, levels)[0]
-    assert (check.level, check.weaker, check.games, check.points) == ("16k", "19k", 10, 7.0)
+    assert (check["level"], check["weaker"], check["games"], check["points"]) == ("16k", "19k", 10, 7.0)
 
 
 def test_both_colours_are_played_with_each_opening_and_all_pairs_early():
-    pairings = [(game.black_skill, game.white_skill, game.opening) for game in pairings_of([1.0, 2.0, 3.0], 4)]
     first = [(1.0, 2.0, 0), (2.0, 1.0, 0), (2.0, 3.0, 0), (3.0, 2.0, 0)]
-    assert pairings == [*first, *((black, white, 1) for black, white, _ in first)]
+    assert pairings_of([1.0, 2.0, 3.0], 4) == [*first, *((black, white, 1) for black, white, _ in first)]
 
 
 def test_neighbouring_slopes_help_where_games_are_few():
@@ -205,8 +203,9 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
     )
 
 
-def seat_of(game: Game) -> _Seat:
-    return _Seat(SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), {c: settings_of(0.0, 9, 9) for c in (1, 2)})
+def under_way(game: Game) -> LevelGame:
+    settings = dict.fromkeys((1, 2), settings_of(0.0, 9, 9))
+    return LevelGame(SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), settings)
 
 
 @pytest.mark.parametrize(
@@ -222,10 +221,10 @@ def test_a_game_that_has_been_decided_for_a_while_stops(moves: int, decided: lis
     games, game = LevelGames(NETWORKS, 9, batch=1, seed=1), Game(9)
     for _ in range(moves):
         game.play(game.legal_points()[0])
-    seat, evaluation = seat_of(game), games._moves.evaluation
+    playing, evaluation = under_way(game), games._moves.evaluation
     for is_decided in decided:
         evaluation.win_black[0], evaluation.loss_black[0] = (0.005, 0.995) if is_decided else (0.4, 0.6)
-        found = games._has_ended(0, seat)
+        found = games._has_ended(0, playing)
     assert found == ends
 
 
@@ -237,12 +236,12 @@ def test_with_a_handicap_black_begins_with_stones_and_white_has_half_a_point():
 def test_a_game_without_result_ends_in_a_draw():
     games = LevelGames(NETWORKS, 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
-    seat = seat_of(game)
-    assert not games._has_ended(0, seat)
+    playing = under_way(game)
+    assert not games._has_ended(0, playing)
     game.play(LAP[-1])
-    assert games._has_ended(0, seat)
-    seat.leads_black.append(5.0)
-    assert _outcome(seat).black_points == 0.5
+    assert games._has_ended(0, playing)
+    playing.leads_black.append(5.0)
+    assert playing.black_points == 0.5
 
 
 @pytest.mark.parametrize(
