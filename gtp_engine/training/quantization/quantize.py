@@ -53,7 +53,7 @@ positions).
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -164,22 +164,22 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
 def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "Steps") -> Quantized:
     """Write the copy and return the comparison; `digest` is the hash of `source`."""
     runtimes, calibration, held_out = play_games(read_info(source), settings, steps)
-    result = _quantize(source, calibration, runtimes, settings, steps)
+    model, layers, sensitivities, exact = _quantize(source, calibration, runtimes, settings, steps)
     note: dict[str, Any] = {
         "positions": sum(map(len, calibration)),
         "seed": settings.seed,
-        "layers": result.layers - len(result.exact),
-        "layers_in_float": sorted(result.exact),
+        "layers": layers - len(exact),
+        "layers_in_float": sorted(exact),
     }
     with replacing(target) as unfinished:
-        save_model(result.model, unfinished, note, digest)
+        save_model(model, unfinished, note, digest)
         differences, evaluations = compare(
             models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
         )
         note |= in_note(differences, evaluations)
-        save_model(result.model, unfinished, note, digest)
+        save_model(model, unfinished, note, digest)
     title = runtimes["int8"].provider.title
-    return Quantized(target, title, differences, evaluations, tuple(result.sensitivities), frozenset(result.exact))
+    return Quantized(target, title, differences, evaluations, tuple(sensitivities), frozenset(exact))
 
 
 def in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, float]) -> dict[str, Any]:
@@ -249,24 +249,14 @@ def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
     return found | {usual.precision: usual}
 
 
-@dataclass(frozen=True)
-class _Result:
-    """A quantized model, the number of layers that can be quantized, the loss from each, and those left in float."""
-
-    model: onnx.ModelProto
-    layers: int
-    sensitivities: Sequence[Sensitivity] = ()
-    exact: Collection[str] = ()
-
-
 def _quantize(
     source: Path,
     calibration: Sequence[CalibrationInputs],
     runtimes: Mapping[str, Runtime],
     settings: QuantizeSettings,
     steps: Steps,
-) -> _Result:
-    """Return the quantized network."""
+) -> tuple[onnx.ModelProto, int, list[Sensitivity], set[str]]:
+    """Return the quantized network, how many layers can be quantized, the loss from each, and those left in float."""
     model, exact_runtime = onnx.load(source), runtimes["float32"]
     layers = NetworkGraph(model).layers()
     if not layers:
@@ -287,10 +277,10 @@ def _quantize(
     quantized = quantized_model(model, layers, ranges)
     loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
     if loss.policy_kl <= settings.good_enough and loss.winrate_error <= settings.good_enough_winrate:
-        return _Result(quantized, len(layers))
+        return quantized, len(layers), [], set()
     sensitivities = measure_sensitivities(model, layers, ranges, calibration, exact_runtime, progress, steps.keep)
     exact = choose_exact(sensitivities, settings.float_share)
-    return _Result(quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact)
+    return quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact
 
 
 def save_model(model: onnx.ModelProto, path: Path, note: dict[str, Any], digest: str) -> None:

@@ -260,112 +260,78 @@ def quantized_model(
     model: onnx.ModelProto, layers: Sequence[Layer], ranges: Mapping[str, Range], left_out: Collection[str] = ()
 ) -> onnx.ModelProto:
     """Return the model with `layers` quantized, except those whose tensor is in `left_out`."""
-    writer = _Writer(model)
-    for layer in layers:
-        if layer.source in left_out:
-            continue
-        seen = ranges[layer.source]
-        scale = scale_input(seen)
-        rounded = writer.rounded(layer, scale)
-        for product in layer.products:
-            weights = round_weights(product, scale, seen.mean)
-            writer.feed(product, rounded, writer.weights(product, weights), weights.bias)
-    return writer.finished()
+    graph = _Graph(model)
+    quantized = {layer.source: layer for layer in layers if layer.source not in left_out}
+    products = {product.node: (product, layer) for layer in quantized.values() for product in layer.products}
+    scales: dict[str, InputScale] = {}
+    rounded: dict[str, str] = {}
+    for node in model.graph.node:  # sorted, each after those it depends on
+        result = node.output[0]
+        if result in products:
+            product, layer = products[result]
+            weights = round_weights(product, scales[layer.source], ranges[layer.source].mean)
+            graph.add_product(node, product, rounded[layer.source], weights)
+        else:
+            graph.nodes.append(node)
+        if result in quantized:
+            scales[result] = scale_input(ranges[result])
+            rounded[result] = graph.add_rounding(quantized[result], scales[result])
+    return graph.finished()
 
 
-def _along(values: Any, layer: Layer) -> Any:
-    """Return float32[C] in the shape that broadcasts over the channels of the layer's tensor."""
-    shape = (1, -1, 1, 1) if layer.channel_axis == 1 else (-1,)
-    return np.asarray(values, dtype=np.float32).reshape(shape)
-
-
-def _as_in_graph(weights: Any, product: Product) -> Any:
-    """Return weights [O, I, taps] in their shape in the graph."""
-    array = weights.reshape(product.shape) if product.kind == CONVOLUTION else weights[:, :, 0].T
-    return np.ascontiguousarray(array if array.dtype == np.int8 else array.astype(np.float32))
-
-
-class _Writer:
-    """A copy of a model to which nodes are added beside the existing ones."""
+class _Graph:
+    """The nodes and constants of a new graph, in an order in which they can be computed."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._model = onnx.ModelProto()
-        self._model.CopyFrom(model)
-        self._graph = self._model.graph
-        self._before: dict[str, list[onnx.NodeProto]] = {}
-        self._after: dict[str, list[onnx.NodeProto]] = {}
-        self._inputs: dict[str, list[str]] = {}
-        self._biases: dict[str, str] = {}
+        self.nodes: list[onnx.NodeProto] = []
+        self._model = model
+        self._constants = {entry.name: entry for entry in model.graph.initializer}
         self._count = 0
 
-    def constant(self, array: Any) -> str:
-        """Add a constant and return its name."""
-        name = self._new_name("rounding")
-        self._graph.initializer.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
-        return name
+    def add_rounding(self, layer: Layer, scale: InputScale) -> str:
+        """Add the layer's tensor multiplied by the factors of `scale` and rounded; return its name."""
+        factors = scale.factors.reshape((1, -1, 1, 1) if layer.channel_axis == 1 else (-1,))
+        multiplied = self._add("Mul", layer.source, self._constant(factors))
+        grid = self._constant(np.float32(scale.step)), self._constant(np.uint8(scale.zero))
+        return self._add("DequantizeLinear", self._add("QuantizeLinear", multiplied, *grid), *grid)
 
-    def add_after(self, result: str, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Add a node after the one that computes `result`, and return the new node's result."""
-        return self._add(self._after.setdefault(result, []), operator, inputs, attributes)
-
-    def rounded(self, layer: Layer, scale: InputScale) -> str:
-        """Return the layer's tensor multiplied by the factors of `scale` and rounded."""
-        source = layer.source
-        multiplied = self.add_after(source, "Mul", source, self.constant(_along(scale.factors, layer)))
-        grid = self.constant(np.float32(scale.step)), self.constant(np.uint8(scale.zero))
-        quantized = self.add_after(source, "QuantizeLinear", multiplied, *grid)
-        return self.add_after(source, "DequantizeLinear", quantized, *grid)
-
-    def weights(self, product: Product, weights: RoundedWeights) -> str:
-        """Return a product's weights, computed from the stored integers."""
-        values = self.constant(_as_in_graph(weights.values, product))
-        grid = self.constant(weights.steps), self.constant(np.zeros(len(weights.steps), dtype=np.int8))
-        axis = 0 if product.kind == CONVOLUTION else 1
-        nodes = self._before.setdefault(product.node, [])
-        return self._add(nodes, "DequantizeLinear", (values, *grid), {"axis": axis})
-
-    def feed(self, product: Product, source: str, weights: str, bias: FloatArray) -> None:
-        """Replace the input and the weights of a product, and add `bias` to its result."""
-        node = next(node for node in self._graph.node if product.node in node.output)
-        rest = list(node.input[2:])
-        if product.kind == CONVOLUTION:
-            before = [numpy_helper.to_array(entry) for entry in self._graph.initializer if entry.name in rest]
-            rest = [self.constant(sum(before, start=bias))]
+    def add_product(self, node: onnx.NodeProto, product: Product, source: str, weights: RoundedWeights) -> None:
+        """Add `node` with other inputs: the rounded `source`, and the weights, computed from the stored integers."""
+        is_convolution = product.kind == CONVOLUTION
+        values = weights.values.reshape(product.shape) if is_convolution else weights.values[:, :, 0].T
+        grid = self._constant(weights.steps), self._constant(np.zeros(len(weights.steps), dtype=np.int8))
+        inputs = self._add("DequantizeLinear", self._constant(values), *grid, axis=0 if is_convolution else 1)
+        changed = onnx.NodeProto()
+        changed.CopyFrom(node)
+        changed.input[:] = [source, inputs]
+        self.nodes.append(changed)
+        if is_convolution:
+            before = [numpy_helper.to_array(self._constants[name]) for name in node.input[2:]]
+            changed.input.append(self._constant(sum(before, start=weights.bias)))
         else:
-            self._biases[product.node] = self.constant(bias)
-        self._inputs[product.node] = [source, weights, *rest]
+            changed.output[0] = self._new_name("product")
+            sums = [changed.output[0], self._constant(weights.bias)]
+            self.nodes.append(helper.make_node("Add", sums, [product.node], name=f"{product.node}_bias"))
 
     def finished(self) -> onnx.ModelProto:
-        """Return the model, with nodes in a valid order of computation and unused constants removed."""
-        nodes: list[onnx.NodeProto] = []
-        for node in self._graph.node:
-            if node.output[0] in self._inputs:
-                inputs = self._inputs[node.output[0]]
-                del node.input[:]
-                node.input.extend(inputs)
-            result = node.output[0]
-            nodes += [*self._before.get(result, []), *self._with_bias(node), *self._after.get(result, [])]
-        used = {name for node in nodes for name in node.input}
-        constants = [entry for entry in self._graph.initializer if entry.name in used]
-        for field, entries in ((self._graph.node, nodes), (self._graph.initializer, constants)):
-            copies = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
-            del field[:]
-            field.extend(copies)
-        return self._model
+        """Return the model with this graph, without constants that are not used."""
+        model, used = onnx.ModelProto(), {name for node in self.nodes for name in node.input}
+        model.CopyFrom(self._model)
+        del model.graph.node[:], model.graph.initializer[:]
+        model.graph.node.extend(self.nodes)
+        model.graph.initializer.extend(entry for name, entry in self._constants.items() if name in used)
+        return model
 
-    def _with_bias(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """Return the node, followed by the addition to its result if there is one."""
-        result = node.output[0]
-        if result not in self._biases:
-            return [node]
-        node.output[0] = self._new_name("product")
-        return [node, helper.make_node("Add", [node.output[0], self._biases[result]], [result], name=f"{result}_bias")]
+    def _constant(self, array: Any) -> str:
+        """Add a constant and return its name."""
+        name = self._new_name("rounding")
+        self._constants[name] = numpy_helper.from_array(np.asarray(array, order="C"), name)
+        return name
 
-    def _add(
-        self, nodes: list[onnx.NodeProto], operator: str, inputs: Sequence[str], attributes: dict[str, Any]
-    ) -> str:
+    def _add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its result."""
         name = self._new_name(operator)
-        nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
+        self.nodes.append(helper.make_node(operator, inputs, [name], name=name, **attributes))
         return name
 
     def _new_name(self, word: str) -> str:
