@@ -125,55 +125,42 @@ def _load(path: Path) -> Any:
 
 
 def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
-    """Return the network with the weights of `model` at the positions of the marks."""
-    marks = _Marks()
-    marked = network_of(architecture, marks.fill)
+    """Return the network with the weights of `model` at the positions of the marks.
+
+    Scales that are folded into other weights are 1 and get no mark.
+    """
+    marks: dict[FieldPath, NDArray[np.int64]] = {}
+
+    def mark(path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the next marks, in double precision, which represents all of them exactly."""
+        if _is_folded(path):
+            return np.ones(sizes)
+        first = sum(known.size for known in marks.values())
+        marks[path] = np.arange(first, first + math.prod(sizes)).reshape(sizes)
+        return _FIRST_MARK + marks[path].astype(np.float64)
+
+    marked = network_of(architecture, mark)
     graph = build_model(marked, info_of_network(marked, origin="", terms="", sha256="")).graph
-    weights = np.full(marks.count, np.nan)
+    weights = np.full(sum(known.size for known in marks.values()), np.nan)
+    in_file = _float_inputs(model.graph)
     for place, numbers in _float_inputs(graph).items():
-        found = _float_inputs(model.graph).get(place)
+        found = in_file.get(place)
         if found is None or found.shape != numbers.shape:
             raise _foreign(name)
         is_mark = numbers >= _FIRST_MARK
         weights[numbers[is_mark].astype(np.int64) - _FIRST_MARK] = found[is_mark]
     if np.isnan(weights).any():
         raise _foreign(name)
-    return network_of(architecture, marks.reader(weights))
+    return network_of(
+        architecture,
+        lambda path, sizes: (weights[marks[path]] if path in marks else np.ones(sizes)).astype(np.float32),
+    )
 
 
 def _foreign(name: str) -> ModelError:
     return ModelError(
         problem(f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported")
     )
-
-
-class _Marks:
-    """Numbers every weight; scales that are folded into other weights are 1 and get no number."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def fill(self, path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the next marks, in double precision, which represents all of them exactly."""
-        if _is_folded(path):
-            return np.ones(sizes)
-        begin = _FIRST_MARK + self.count
-        self.count += math.prod(sizes)
-        return np.arange(begin, _FIRST_MARK + self.count, dtype=np.float64).reshape(sizes)
-
-    def reader(self, weights: NDArray[np.float64]) -> Any:
-        """Return a function that fills a network with `weights`, in the order of the marks."""
-        position = 0
-
-        def fill(path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float32]:
-            nonlocal position
-            if _is_folded(path):
-                return np.ones(sizes, np.float32)
-            begin = position
-            position += math.prod(sizes)
-            return weights[begin:position].reshape(sizes).astype(np.float32)
-
-        return fill
 
 
 def _is_folded(path: FieldPath) -> bool:
