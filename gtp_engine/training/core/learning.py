@@ -4,7 +4,7 @@ Needs no torch: the command line reads the settings before it asks for it.
 """
 
 import math
-from dataclasses import Field, asdict, dataclass, field
+from dataclasses import Field, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -95,10 +95,6 @@ class Learning(Section, name="training"):
     def rate(self, fraction: float) -> float:
         """Return the learning rate when `fraction` of the run is done."""
         return cosine_rate(fraction, highest=self.learning_rate, warm_up=self.warm_up, final=self.final_rate)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as values that JSON has."""
-        return asdict(self)
 
 
 Schedule = Learning | StepSchedule

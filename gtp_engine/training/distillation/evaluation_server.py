@@ -4,7 +4,7 @@
     Port               the place at which a worker asks for evaluations; it is passed on to the worker's process
     RemoteTeacher      returns an evaluator that asks at a port: what a worker has in place of a network of its own
 
-A port is a pipe and a piece of shared memory.  The worker writes its inputs into the memory, the planes as bits, and
+A port is a pipe and shared memory.  The worker writes its inputs into the memory, the planes as bits, and
 sends the board and the number of positions; the server writes the outputs and answers.  Requests that wait together are
 evaluated together, if they are for the same network and board.
 """
@@ -36,7 +36,6 @@ _MOST_POLICIES: Final = 2
 _MOST_MISC: Final = 6
 _VALUES: Final = 3
 """The most outputs of a network (`nn.metadata`)."""
-_FLOAT_BYTES: Final = 4
 
 
 class BitsModel(Protocol):
@@ -75,36 +74,24 @@ class Port:
     rows: int
     area: int
     pipe: Connection
-    memory: Any
+    bits: Any  # shared arrays: the planes, the global values, and the outputs one after the other
+    values: Any
+    found: Any
 
     def inputs(self, count: int, area: int) -> tuple[NDArray[np.uint8], FloatArray]:
         """Return the places of the bits and of the global values of `count` positions."""
         planes, globals_ = self.info.planes, self.info.globals_
-        bits = count * planes * (-(-area // 8))
-        begin = _whole_floats(bits)
-        memory = np.frombuffer(self.memory, dtype=np.uint8)
-        return (
-            memory[:bits].reshape(count, planes, -1),
-            memory[begin : begin + count * globals_ * _FLOAT_BYTES].view(np.float32).reshape(count, globals_),
-        )
+        bits = np.frombuffer(self.bits, dtype=np.uint8)[: count * planes * (-(-area // 8))]
+        values = np.frombuffer(self.values, dtype=np.float32)[: count * globals_]
+        return bits.reshape(count, planes, -1), values.reshape(count, globals_)
 
     def outputs(self, count: int, area: int, policies: int, misc: int) -> RawOutputs:
         """Return the places of the outputs for `count` positions; they overlap with nothing."""
-        begin = _input_bytes(self.info, self.rows, self.area)
-        floats = np.frombuffer(self.memory, dtype=np.uint8)[begin:].view(np.float32)
+        floats = np.frombuffer(self.found, dtype=np.float32)
         shapes = [(count, policies, area + 1), (count, _VALUES), (count, misc), (count, area)]
         sizes = [int(np.prod(shape)) for shape in shapes]
         parts = np.split(floats[: sum(sizes)], np.cumsum(sizes)[:-1])
         return RawOutputs(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
-
-
-def _whole_floats(size: int) -> int:
-    """Return a number of bytes, rounded up to whole floats."""
-    return -(-size // _FLOAT_BYTES) * _FLOAT_BYTES
-
-
-def _input_bytes(info: NetworkInfo, rows: int, area: int) -> int:
-    return _whole_floats(rows * info.planes * (-(-area // 8))) + rows * info.globals_ * _FLOAT_BYTES
 
 
 class EvaluationServer:
@@ -121,9 +108,10 @@ class EvaluationServer:
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
         info = self._networks[network].info
-        outputs = rows * (_MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area) * _FLOAT_BYTES
-        memory = context.RawArray(ctypes.c_uint8, _input_bytes(info, rows, area) + outputs)
-        port = Port(network, info, rows, area, there, memory)
+        bits = context.RawArray(ctypes.c_uint8, rows * info.planes * (-(-area // 8)))
+        outputs = _MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area
+        values, found = (context.RawArray(ctypes.c_float, rows * count) for count in (info.globals_, outputs))
+        port = Port(network, info, rows, area, there, bits, values, found)
         self._ports.append((here, port))
         return port
 

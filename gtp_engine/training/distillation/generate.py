@@ -61,7 +61,7 @@ from gtp_engine.training.distillation.workers import (
     job_of,
     pooled_blocks,
 )
-from gtp_engine.training.selfplay.plans import planner_for
+from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
 from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ def _blocks(
         yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
         return
     temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
-    planner = planner_for(knows_advantage=teacher.info().advantages)
+    planner = plan_with_advantages if teacher.info().advantages else varied_plan
     games = SelfPlaySettings(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )

@@ -102,15 +102,11 @@ class TorchModel:
         placed: Any = self.machine.place(module).eval().requires_grad_(False)
         self._module: Final = compiled(placed) if is_compiled else placed
         self._is_compiled: Final = is_compiled
-        self._rows = MOST_ROWS
+        self.batch = MOST_ROWS
+        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
         self.path: Final = path
         self.files: Final = (path,)
         self.precision: Final = precision
-
-    @property
-    def batch(self) -> int:
-        """The most positions of a call to the network; more are split, and less is used once memory was too small."""
-        return self._rows
 
     def prepare(self, width: int, height: int) -> None:
         """Do nothing: every board is ready."""
@@ -134,14 +130,14 @@ class TorchModel:
         parts: list[list[FloatArray]] = []
         begin = 0
         while begin < len(packed):
-            chosen = slice(begin, begin + self._rows)
+            chosen = slice(begin, begin + self.batch)
             try:
                 parts.append(self._run(unpack, packed[chosen], globals_[chosen]))
             except torch.OutOfMemoryError:
-                rows = min(self._rows, len(packed) - begin)
+                rows = min(self.batch, len(packed) - begin)
                 if rows == 1:
                     raise
-                self._rows = rows // 2
+                self.batch = rows // 2
                 torch.cuda.empty_cache()
             else:
                 begin = chosen.stop

@@ -60,7 +60,8 @@ class NetworkModule(nn.Module):
 
     def __init__(self, network: Network) -> None:
         super().__init__()
-        self._network = network
+        self.network = network
+        """The description that the module was built from: its version and scales are valid, its weights are old."""
         self.trunk = TrunkLayers(network.trunk)
         self.policy = PolicyLayers(network.policy)
         self.value = ValueLayers(network.value)
@@ -72,11 +73,6 @@ class NetworkModule(nn.Module):
         features = self.trunk(spatial, globals_)
         value, misc, ownership = self.value(features)
         return Outputs(*(each.float() for each in (self.policy(features), value, misc, ownership)))
-
-    @property
-    def network(self) -> Network:
-        """The description that the module was built from: its version and scales are valid, its weights are old."""
-        return self._network
 
     @property
     def has_optimistic_policy(self) -> bool:
@@ -95,16 +91,16 @@ class NetworkModule(nn.Module):
     def drop_errors(self) -> None:
         """Leave the time left and the expected errors out from now on, as the oldest model version does."""
         self.value.keep_misc(PLAIN.misc)
-        self._network = replace(self._network, version=PLAIN.version)
+        self.network = replace(self.network, version=PLAIN.version)
 
     def follow_rules(self) -> None:
         """Have the areas of the inputs follow the rules from now on, as in all data (`labelled_games.Labeller`)."""
-        self._network = replace(self._network, suicide_area=False)
+        self.network = replace(self.network, suicide_area=False)
 
     def describe(self) -> Network:
         """Return the network with the current weights."""
         return replace(
-            self._network,
+            self.network,
             trunk=self.trunk.describe(),
             policy=self.policy.describe(),
             value=self.value.describe(),

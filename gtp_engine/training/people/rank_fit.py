@@ -6,6 +6,7 @@ accuracies    how well it finds the ranks of players that were left out
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankT
     def covered(factor: float) -> float:
         hits = []
         for table, game in held_out:
-            found = estimate(_with_factor(table, factor), [game.moves])
+            found = estimate(replace(table, factor=factor), [game.moves])
             hits.append(found.high <= game.rank <= found.low)
         return float(np.mean(hits))
 
@@ -102,7 +103,7 @@ def fit_table(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankT
     for _step in range(12):
         middle = np.sqrt(low * high)
         low, high = (middle, high) if covered(middle) < COVERED else (low, middle)
-    return _with_factor(_fitted(games, networks), float(np.sqrt(low * high)))
+    return replace(_fitted(games, networks), factor=float(np.sqrt(low * high)))
 
 
 def _held_out(
@@ -154,7 +155,7 @@ def accuracies(games: Sequence[MeasuredGame], table: RankTable) -> list[Accuracy
             for of_group in members.values():
                 for _draw in range(_DRAWS):
                     drawn = [of_group[i] for i in rng.choice(len(of_group), number, replace=False)]
-                    rows.setdefault(number, []).append(_told(_with_factor(part, table.factor), drawn))
+                    rows.setdefault(number, []).append(_told(replace(part, factor=table.factor), drawn))
     return [Accuracy(number, *np.mean(found, axis=0).tolist()) for number, found in rows.items()]
 
 
@@ -168,10 +169,6 @@ def _told(table: RankTable, games: Sequence[MeasuredGame]) -> tuple[float, ...]:
     rank = np.mean([game.rank for game in games])
     low, high = interval_of(posterior)
     return away == 0, away <= 1, float(abs(middle_rank(posterior) - rank)), high <= round(rank) <= low
-
-
-def _with_factor(table: RankTable, factor: float) -> RankTable:
-    return RankTable(table.networks, table.means, table.of_player, table.of_game, table.of_move, factor)
 
 
 def _fitted(games: Sequence[MeasuredGame], networks: tuple[str, str]) -> RankTable:

@@ -109,11 +109,6 @@ handicap; half a doubling to three.  As in KataGo's self-play (`handicapAsymmetr
 `normalAsymmetricPlayoutProb`, and `maxAsymmetricRatio` 8)."""
 
 
-def planner_for(*, knows_advantage: bool) -> Planner:
-    """Return what plans the games of a teacher that knows playout doubling advantages, or of one that does not."""
-    return plan_with_advantages if knows_advantage else varied_plan
-
-
 def plan_with_advantages(rng: np.random.Generator, width: int, height: int) -> GamePlan:
     """Return a varied plan, some with a playout doubling advantage: for teachers that know what it means."""
     plan = varied_plan(rng, width, height)

@@ -1,6 +1,6 @@
 """The networks: their layers, their checkpoints, and exported files with the same outputs."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import onnx
@@ -122,12 +122,12 @@ def test_sizes_that_are_too_small(change: dict[str, int]) -> None:
 
 def test_checkpoints_restore_the_network(tmp_path: Path) -> None:
     net = shaken("policy")
-    checkpoint = Checkpoint("policy", SHAPE.to_json(), {"a": 1}, net.state_dict(), {}, 3, 4, 5.0)
+    checkpoint = Checkpoint("policy", asdict(SHAPE), {"a": 1}, net.state_dict(), {}, 3, 4, 5.0)
     write_checkpoint(tmp_path, checkpoint)
     planes = torch.rand(1, 48, 4, 5)
     torch.testing.assert_close(read_policy(tmp_path)(planes), net(planes))
     assert read_checkpoint(tmp_path).steps == 3
-    write_checkpoint(tmp_path, Checkpoint("value", SHAPE.to_json(), {}, shaken("value").state_dict(), {}, 3, 4, 5.0))
+    write_checkpoint(tmp_path, Checkpoint("value", asdict(SHAPE), {}, shaken("value").state_dict(), {}, 3, 4, 5.0))
     with pytest.raises(ModelError, match="has a value network: expected a run with a policy network"):
         read_policy(tmp_path)
     whole = (tmp_path / "checkpoint.pt").read_bytes()

@@ -1,6 +1,6 @@
 """REINFORCE: the gradient's sign for both colours, playable moves, opponents, and runs that resume exactly."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -244,7 +244,7 @@ def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> 
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:
-    return Checkpoint("policy", net.shape.to_json(), {}, net.state_dict(), {}, 0, 0, 0.0)
+    return Checkpoint("policy", asdict(net.shape), {}, net.state_dict(), {}, 0, 0, 0.0)
 
 
 def test_the_pool(tmp_path: Path) -> None:

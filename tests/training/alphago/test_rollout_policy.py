@@ -117,7 +117,7 @@ def test_a_known_policy_is_recovered(tmp_path: Path) -> None:
     before, positions = trainer.validate()["test"], sum(len(game.points) for game in games[:50])
     least = loss(trainer.space, truth, test, new_replay_buffers(test, trainer.space.diamonds)) / positions
     trainer.run()
-    after, found = trainer.validate()["test"], trainer.policy()
+    after, found = trainer.validate()["test"], trainer.space.policy(trainer.vector)
     assert before["loss"] > least + 0.3
     assert after["loss"] == pytest.approx(least, abs=0.1)
     assert after["top-1"] > before["top-1"] + 0.1

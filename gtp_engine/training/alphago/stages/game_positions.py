@@ -209,17 +209,14 @@ class ExampleStream:
     def __init__(self, store: GameStore, refs: PositionRefs, size: int, *, seed: int, for_value: bool) -> None:
         self._store: Final = store
         self._refs: Final = refs
-        self._size: Final = min(size, len(refs.games))
+        self.positions: Final = len(refs.games)
+        """In an epoch."""
+        self._size: Final = min(size, self.positions)
         self._seed: Final = seed
         self._for_value: Final = for_value
         self._replayer: Final = Replayer(store, self._size, player_color=for_value)
         self._epoch = self._batch = 0
         self._order = self._shuffled()
-
-    @property
-    def positions(self) -> int:
-        """The number of positions in an epoch."""
-        return len(self._refs.games)
 
     def state(self) -> dict[str, Any]:
         """Return the position in the stream, as plain values."""
@@ -247,7 +244,7 @@ class ExampleStream:
 
     def _shuffled(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the order of the epoch."""
-        return np.random.default_rng((self._seed, self._epoch)).permutation(len(self._refs.games))
+        return np.random.default_rng((self._seed, self._epoch)).permutation(self.positions)
 
 
 def examples_of(

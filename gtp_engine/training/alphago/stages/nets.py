@@ -16,7 +16,7 @@ A file is checked before it is kept: its outputs have to agree with the module's
 Shapes: N positions, boards of H × W points, A = H·W.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -82,10 +82,6 @@ class NetShape:
     def title(self) -> str:
         """The size as a short name: "9x9-l7c64"."""
         return f"{self.width}x{self.height}-l{self.layers}c{self.channels}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return asdict(self)
 
 
 class Filters(NamedTuple):

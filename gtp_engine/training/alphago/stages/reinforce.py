@@ -101,7 +101,7 @@ class Reinforcement(TrainingRun):
     unit = "games"
 
     def __init__(self, start: PolicyNet, settings: ReinforceSettings, game: PolicyGameSettings, out: Path) -> None:
-        identity = RunIdentity(PolicyNet.KIND, start.shape.to_json(), {**asdict(settings), "game": asdict(game)})
+        identity = RunIdentity(PolicyNet.KIND, asdict(start.shape), {**asdict(settings), "game": asdict(game)})
         schedule = StepSchedule(
             settings.iterations,
             settings.evaluate_every,

@@ -239,14 +239,10 @@ class RolloutTrainer(TrainingRun):
         self._begin(checkpoint.state["diamonds"].numpy())
         self.vector, self._squares = checkpoint.weights["weights"].numpy(), checkpoint.state["squares"].numpy()
 
-    def policy(self) -> LinearPolicy:
-        """Return the policy with the current weights."""
-        return self.space.policy(self.vector)
-
 
 def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> Path | None:
     """Train until the end, or until the run is stopped; return the policy's file, None if the run is not done."""
-    train, test = split_stores(games, settings.test_share)
+    train, test = (GameStore(part) for part in split_games(games, settings.test_share))
     trainer = RolloutTrainer(train, test, settings, run.out)
     run.bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
@@ -255,17 +251,11 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
     if not run_and_report(trainer, run.bar, run.is_stopped):
         return None
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
-    policy = replace(trainer.policy(), name=run.name or NAME, origin=origin, license=run.terms)
+    policy = replace(trainer.space.policy(trainer.vector), name=run.name or NAME, origin=origin, license=run.terms)
     with writing(run.out / ROLLOUT_WEIGHTS, ModelError, "rollout policy"):
         write_linear_policy(run.out / ROLLOUT_WEIGHTS, policy)
     run.bar.log(f"Written: {run.out / ROLLOUT_WEIGHTS}")
     return run.out / ROLLOUT_WEIGHTS
-
-
-def split_stores(games: list[RecordedGame], test_share: float) -> tuple[GameStore, GameStore]:
-    """Return the training games and the test games; raises RecordsError if either part is empty."""
-    train, test = split_games(games, test_share)
-    return GameStore(train), GameStore(test)
 
 
 def new_replay_buffers(store: GameStore, diamonds: NDArray[np.int64]) -> ReplayBuffers:

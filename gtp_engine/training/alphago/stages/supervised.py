@@ -6,6 +6,7 @@ is in both parts.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -106,7 +107,7 @@ def train(
         learning,
         machine,
         run.out,
-        RunIdentity(net.KIND, net.shape.to_json(), {**facts, "learning": learning.to_json()}),
+        RunIdentity(net.KIND, asdict(net.shape), {**facts, "learning": asdict(learning)}),
     )
     loop.resume_in_folder(free=LIMITS, needed=("stage",))
     parameters = sum(each.numel() for each in net.parameters())
@@ -173,7 +174,7 @@ def run_supervised(
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
     stream = ExampleStream(store, store.move_refs(), learning.batch, seed=learning.seed, for_value=False)
     objective = PolicyObjective(test_store, _test_positions(test_store, learning))
-    facts = {"stage": f"supervised {kind.KIND}", "shape": shape.to_json(), "test_share": settings.test_share}
+    facts = {"stage": f"supervised {kind.KIND}", "shape": asdict(shape), "test_share": settings.test_share}
     run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
     if not train(new_net(kind, shape, seed=learning.seed), objective, stream, learning, run, facts):
         return None

@@ -12,7 +12,7 @@ The loss is the mean squared error of the outcome, 1 or −1 for the side to mov
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -250,7 +250,7 @@ def run_value(stage: ValueStage, run: StageRun) -> Path | None:
     stream = ExampleStream(*samples_of(train_games), learning.batch, seed=learning.seed, for_value=True)
     objective = ValueObjective(*samples_of(test_games), settings.owners_weight)
     net = _new_value_net(policy, settings, learning.seed)
-    facts = {"stage": "value network", "shape": net.shape.to_json(), "games": settings.games}
+    facts = {"stage": "value network", "shape": asdict(net.shape), "games": settings.games}
     facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
     run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
     if not train(net, objective, stream, learning, run, facts):
