@@ -53,40 +53,16 @@ def play(game: Game, *vertices: str) -> Game:
     return game
 
 
-class TestTable:
+def test_the_table_of_planes() -> None:
     """Extended data table 2 of the paper."""
-
-    def test_names_and_numbers_of_planes(self) -> None:
-        assert list(FEATURES.items()) == [
-            ("stone colour", 3),
-            ("ones", 1),
-            ("zeros", 1),
-            ("turns since", 8),
-            ("liberties", 8),
-            ("capture size", 8),
-            ("self-atari size", 8),
-            ("liberties after move", 8),
-            ("ladder capture", 1),
-            ("ladder escape", 1),
-            ("sensibleness", 1),
-            ("player color", 1),
-        ]
-
-    def test_planes_are_found_by_name(self) -> None:
-        found = [plane for feature in FEATURES for plane in planes_of(feature)]
-        assert found == list(range(49))
-        assert planes_of("self-atari size") == range(29, 37)
-        with pytest.raises(KeyError):
-            planes_of("komi")
-
-    def test_the_policy_planes_are_the_first_of_the_value_planes(self) -> None:
-        game = play(Game(5), "C3", "B2", "D4")
-        positions = new_positions(1, 5, 5)
-        write_game(positions, 0, game)
-        spatial = np.full((1, 48, 5, 5), np.nan, dtype=np.float32)
-        no_globals, symmetries = np.zeros((1, 0), dtype=np.float32), np.zeros(1, dtype=np.int32)
-        AlphaGoEncoder(5, 5).encode(positions, range(1), symmetries, Inputs(spatial, no_globals))
-        assert np.array_equal(spatial[0], encode(game)[:48])
+    assert ", ".join(f"{feature} {count}" for feature, count in FEATURES.items()) == (
+        "stone colour 3, ones 1, zeros 1, turns since 8, liberties 8, capture size 8, self-atari size 8, "
+        "liberties after move 8, ladder capture 1, ladder escape 1, sensibleness 1, player color 1"
+    )
+    assert [plane for feature in FEATURES for plane in planes_of(feature)] == list(range(49))
+    assert planes_of("self-atari size") == range(29, 37)
+    with pytest.raises(KeyError):
+        planes_of("komi")
 
 
 STONES = """

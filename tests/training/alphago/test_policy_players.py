@@ -55,30 +55,22 @@ def test_the_policy_is_a_softmax_over_playable_moves() -> None:
         assert out.win_black[row] == out.loss_black[row] == 0.5
 
 
-def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes() -> None:
-    both = """
-        . X . X O
-        X X X X O
-        O O O O O
-        O . O O O
-        O O O . O"""
-    game = game_from(both)
-    out = ask(PolicyPlayer(next_to_opponents, "beside"), game)
+EYES = """
+    . X . X O
+    X X X X O
+    O O O O O
+    O . O O O
+    O O O . O"""
+
+
+@pytest.mark.parametrize("color", [BLACK, WHITE])
+def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes(color: int) -> None:
+    out = ask(PolicyPlayer(next_to_opponents, "beside"), game_from(EYES, first_player=color))
     assert out.policy[0, PASS] == 1 and out.policy[0].sum() == 1
-    white = game_from(both, first_player=WHITE)
-    assert ask(PolicyPlayer(next_to_opponents, "beside"), white).policy[0, PASS] == 1
 
 
 def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
-    game = game_from(
-        """
-        . X . X O
-        X X X X O
-        O O O O O
-        O . O O O
-        O O O . O"""
-    )
-    out = ask(UniformPlayer(), game)
+    out = ask(UniformPlayer(), game_from(EYES))
     vertices = [parse_vertex(text, width=5, height=5) for text in ("A5", "C5")]
     assert np.flatnonzero(out.policy[0]).tolist() == sorted(vertices)
     assert out.policy[0, vertices[0]] == pytest.approx(0.5)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from board_helpers import play_moves, point_to_action
+from training.alphago.test_alphago_encoder import encode
 from training.needs_torch import torch
 
 from gtp_engine import ConfigError, Game, ModelError, parse_vertex
@@ -45,8 +46,7 @@ GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
 def start(shape: NetShape = SHAPE, seed: int = 1) -> PolicyNet:
-    net = new_net(PolicyNet, shape, seed=seed)
-    return net
+    return new_net(PolicyNet, shape, seed=seed)
 
 
 def game_of(*vertices: str) -> Game:
@@ -169,15 +169,7 @@ def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
     """Black's centre wins on 3×3; after some games the network begins there."""
     settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0)
     run = Reinforcement(start(), settings, PolicyGameSettings(komi=0.5, parallel_games=32), tmp_path)
-    empty = Game(3, 3)
-    planes = torch.zeros(1, 48, 3, 3)
-    planes[:, [2, 3, *planes_of("sensibleness")]] = 1.0  # empty points, ones, sensible
-    planes[:, planes_of("liberties after move")[3], 1, 1] = 1.0
-    for x, y in ((0, 0), (0, 2), (2, 0), (2, 2)):
-        planes[:, planes_of("liberties after move")[1], y, x] = 1.0
-    for x, y in ((0, 1), (1, 0), (1, 2), (2, 1)):
-        planes[:, planes_of("liberties after move")[2], y, x] = 1.0
-    assert empty.to_play == BLACK
+    planes = torch.from_numpy(encode(Game(3, 3))[np.newaxis, :48])
 
     def centre() -> float:
         with torch.no_grad():
@@ -207,8 +199,7 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
         "experience/000000.npz", "experience/000001.npz", "experience/000002.npz",
         "log.jsonl", "policy.onnx", "pool/000000.pt", "pool/000002.pt",
     ]  # fmt: skip
-    weights = [read_policy(tmp_path / folder).state_dict() for folder in ("a", "b")]
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    torch.testing.assert_close(*(read_policy(tmp_path / run).state_dict() for run in ("a", "b")), rtol=0, atol=0)
     log = read_log(tmp_path / "a" / "log.jsonl")
     assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8

@@ -98,8 +98,8 @@ def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: 
     assert resumed.run([after])
     assert before.losses + after.losses == expected.losses
     assert after.validations[-1] == expected.validations[-1]
-    for name, weights in whole.average.module.state_dict().items():
-        assert torch.equal(weights, resumed.average.module.state_dict()[name]), name
+    averages = (run.average.module.state_dict() for run in (whole, resumed))
+    torch.testing.assert_close(*averages, rtol=0, atol=0)
 
 
 def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
@@ -130,8 +130,7 @@ def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
 def test_gradients_may_have_any_length(tmp_path: Path) -> None:
     """With 0 for no limit, as elsewhere: it scaled all of them to nothing, and a run learned nothing."""
     runs = [train(tiny_config(tmp_path / str(clip), samples=3 * 16, clip=clip))[0] for clip in (0.0, 1e30)]
-    first, second = (run.module.state_dict() for run in runs)
-    assert all(torch.equal(first[name], second[name]) for name in first)
+    torch.testing.assert_close(*(run.module.state_dict() for run in runs), rtol=0, atol=0)
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
@@ -217,8 +216,8 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
         path = tmp_path / "net.onnx"
         export_network(module_of_checkpoint(read_checkpoint(config.out)), path, name="net", origin="", terms="")
     again = new_loop(dataclasses.replace(config, init=path, out=tmp_path / "second"))
-    for one, other in zip(run(again.average.module, 5, 5), run(trained.average.module, 5, 5), strict=True):
-        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+    begun, wanted = (run(each.average.module, 5, 5) for each in (again, trained))
+    torch.testing.assert_close(begun, wanted, atol=1e-4, rtol=1e-4)
     assert again.module.counts_statistics
     assert again.run()
 
@@ -393,8 +392,7 @@ def test_a_checkpoint_comes_back_as_it_was_written(tmp_path: Path) -> None:
     write_checkpoint(tmp_path / "copy", loop.checkpoint())
     found = read_checkpoint(tmp_path / "copy" / CHECKPOINT_FILE)
     assert config_of(found) == config and found.samples == 16 and found.settings["teacher"] == "counter of stones"
-    for one, other in zip(run(module_of_checkpoint(found), 5, 5), run(loop.average.module, 5, 5), strict=True):
-        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(run(module_of_checkpoint(found), 5, 5), run(loop.average.module, 5, 5))
 
 
 SHAPES = ((8, 24), (8, 24), (24, 8), (8, 8), (8, 24))

@@ -89,19 +89,16 @@ def test_handicap_and_set_up_stones_are_there_from_the_beginning(tmp_path: Path)
     assert input_keys(samples_of(tmp_path)[5, 5]).tolist() == expected(game, "C3")
 
 
-def test_nothing_follows_the_end_of_a_game(tmp_path: Path) -> None:
-    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];W[];B[];W[dd])")
-    assert samples_of(tmp_path)[5, 5].count == 3, "the empty board, after C3, after the first pass"
-
-
-def test_positions_where_the_wrong_side_moves_are_left_out(tmp_path: Path) -> None:
-    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];B[bb];W[dd])")
-    samples = samples_of(tmp_path)[5, 5]
-    assert samples.count == 3, "not the one after C3, where Black moves again"
-
-
-def test_later_changes_of_the_board_begin_a_new_game(tmp_path: Path) -> None:
-    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];AW[ab]PL[W];W[bb];B[dd])")
+@pytest.mark.parametrize(
+    "moves",
+    [
+        "B[cc];W[];B[];W[dd]",  # nothing follows the end of a game: the empty board, after C3, after the first pass
+        "B[cc];B[bb];W[dd]",  # the wrong side moves: not the position after C3, where Black moves again
+        "B[cc];AW[ab]PL[W];W[bb];B[dd]",  # a later change of the board begins a new game
+    ],
+)
+def test_positions_that_are_not_those_of_a_game_are_left_out(tmp_path: Path, moves: str) -> None:
+    write(tmp_path, "game.sgf", f"(;SZ[5];{moves})")
     assert samples_of(tmp_path)[5, 5].count == 3
 
 
@@ -115,5 +112,7 @@ def test_files_that_cannot_be_read_are_logged_and_left_out(tmp_path: Path) -> No
 
 
 def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SgfError, match=r"0 files in .*: expected readable game records whose names end in \.sgf"):
+    write(tmp_path, "broken.sgf", "(;")
+    message = r"^1 file in .*, none of them usable: expected readable game records whose names end in \.sgf"
+    with pytest.raises(SgfError, match=message):
         samples_of(tmp_path)

@@ -1,6 +1,7 @@
 """Shards: what is written is read again, damage is detected; folders split by game, free of duplicates, continued."""
 
 import json
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,18 @@ def assert_same(found: Samples, expected: Samples) -> None:
         np.testing.assert_array_equal(array, wanted, err_msg=name)
 
 
-def rewrite(path: Path, **changes: Any) -> None:
+def rewrite(path: Path, *, form: int = 3, **changes: Any) -> None:
     """Replace arrays of a shard; None removes one."""
     with np.load(path) as file:
-        arrays = {**file, **changes}
+        meta = json.loads(str(file["meta"])) | {"format": form}
+        arrays = {**file, **changes, "meta": np.array(json.dumps(meta))}
     np.savez_compressed(path, **{name: array for name, array in arrays.items() if array is not None})
+
+
+def change_a_byte(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
 
 
 @pytest.fixture
@@ -94,41 +102,26 @@ def test_arrays_of_another_shape_are_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def damaged(path: Path, how: str) -> None:
-    data = bytearray(path.read_bytes())
-    if how == "cut":
-        path.write_bytes(data[:-200])
-    elif how == "byte":
-        data[len(data) // 2] ^= 255
-        path.write_bytes(data)
-    elif how == "text":
-        path.write_text("hello")
-    elif how == "gone":
-        path.unlink()
-    elif how == "array":
-        rewrite(path, score=None)
-    elif how == "type":
-        rewrite(path, policy=some_samples(6).policy.astype(np.float32))
-    else:
-        with np.load(path) as file:
-            meta = json.loads(str(file["meta"]))
-        rewrite(path, meta=np.array(json.dumps(meta | {"format": 4})))
-
-
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("damage", "message"),
     [
-        ("cut", r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete it$"),
-        ("byte", "is damaged"),
-        ("text", "is damaged"),
-        ("gone", r"cannot read shard .*No such file"),
-        ("array", "score"),
-        ("type", r"policy is float32 \(6, 21\), not float16 \(6, 21\)"),
-        ("format", r"has another format: expected 3$"),
+        (
+            lambda path: path.write_bytes(path.read_bytes()[:-200]),
+            r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete",
+        ),
+        (change_a_byte, "is damaged"),
+        (lambda path: path.write_text("hello"), "is damaged"),
+        (Path.unlink, r"cannot read shard .*No such file"),
+        (lambda path: rewrite(path, score=None), "score"),
+        (
+            lambda path: rewrite(path, policy=np.zeros((6, 21), np.float32)),
+            r"policy is float32 \(6, 21\), not float16 \(6, 21\)",
+        ),
+        (lambda path: rewrite(path, form=4), r"has another format: expected 3$"),
     ],
 )
-def test_damage_is_named(path: Path, how: str, message: str) -> None:
-    damaged(path, how)
+def test_damage_is_named(path: Path, damage: Callable[[Path], None], message: str) -> None:
+    damage(path)
     with pytest.raises(ShardError, match=message):
         read_shard(path)
 
@@ -156,9 +149,8 @@ def test_a_shard_of_another_board_than_its_name_is_refused(path: Path) -> None:
 
 def test_shards_of_the_old_format_are_read(path: Path) -> None:
     """What their teachers had no place for is unknown."""
-    with np.load(path) as file:
-        meta, score = json.loads(str(file["meta"])), file["score"]
-    rewrite(path, meta=np.array(json.dumps(meta | {"format": 1})), score=score[:, :3], optimistic=None, ranks=None)
+    score = some_samples(6).score
+    rewrite(path, form=1, score=score[:, :3], optimistic=None, ranks=None)
     samples, _ = read_shard(path)
     unknown = np.full((6, 3), UNKNOWN, dtype=np.float32)
     zeros = np.zeros((6, 21), dtype=np.float16)

@@ -56,9 +56,18 @@ def test_an_imported_network_as_a_teacher(tmp_path: Path, version: int) -> None:
     assert teacher.info() == onnx_teacher.info(), "name, hash and licence too"
 
 
-def test_an_exported_network_as_a_teacher(tmp_path: Path) -> None:
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(), path, name="net", origin="", terms="CC0-1.0")
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return an exported network."""
+    export_network(tiny_module(), tmp_path / "net.onnx", name="net", origin="", terms="CC0-1.0")
+    return tmp_path / "net.onnx"
+
+
+def model_of(path: Path) -> TorchModel:
+    return TorchModel(path, device="cpu", precision="float32", threads=1)
+
+
+def test_an_exported_network_as_a_teacher(path: Path) -> None:
     teacher = pickle.loads(pickle.dumps(TorchTeacher(path, "cpu", "float32", threads=1)))
     onnx_teacher = OnnxTeacher(path, 2, 1, "cpu", "float32")
     np.testing.assert_allclose(answers(teacher()).policy, answers(onnx_teacher()).policy, atol=1e-4)
@@ -80,21 +89,17 @@ def bits_of(width: int, height: int, count: int) -> tuple[np.ndarray, np.ndarray
     return planes, np.packbits(planes.reshape(count, 22, -1) > 0, axis=2), rng.random((count, 19), dtype=np.float32)
 
 
-def test_planes_as_bits_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planes_as_bits_give_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module_files, "MOST_ROWS", 3)
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(), path, name="net", origin="", terms="")
-    model = TorchModel(path, device="cpu", precision="float32", threads=1)
+    model = model_of(path)
     planes, bits, globals_ = bits_of(5, 4, 7)
     for one, other in zip(model.run(planes, globals_), model.run_bits(bits, globals_, 5, 4), strict=True):
         assert one is not None and other is not None and len(one) == 7
         np.testing.assert_array_equal(one, other)
 
 
-def test_where_memory_is_too_small_calls_are_halved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(), path, name="net", origin="", terms="")
-    model = TorchModel(path, device="cpu", precision="float32", threads=1)
+def test_where_memory_is_too_small_calls_are_halved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of(path)
     planes, _, globals_ = bits_of(5, 4, 7)
     expected, run, counts = model.run(planes, globals_), Machine.run, []
 
@@ -114,7 +119,7 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
     """Requests of several ports are answered together, each with its own, on boards of any size up to the largest."""
     path = tmp_path / "net.onnx"
     export_network(tiny_module(outputs=WITH_ERRORS), path, name="net", origin="", terms="")
-    model = TorchModel(path, device="cpu", precision="float32", threads=1)
+    model = model_of(path)
     server = EvaluationServer([model])
     ports = [server.port(0, rows=4, area=20) for _ in range(3)]
     with server, ThreadPoolExecutor(3) as pool:
@@ -140,10 +145,8 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
         RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
 
 
-def test_workers_of_a_run_ask_its_process(tmp_path: Path) -> None:
+def test_workers_of_a_run_ask_its_process(tmp_path: Path, path: Path) -> None:
     """A GPU is for one process: the networks of the teacher and of the player stay in the command's."""
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(), path, name="net", origin="", terms="")
     settings = GenerateSettings(
         positions=200, sizes="5=2,4x3=1", workers=2, batch=4, player=str(path), looks=2,
         torch=True, precision="float32", compressed=False,
@@ -156,11 +159,9 @@ def test_workers_of_a_run_ask_its_process(tmp_path: Path) -> None:
     assert len({int(number) >> 32 for shard in shards for number in shard.game}) == 2, "two workers"
 
 
-def test_each_thread_of_the_server_runs_all_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_thread_of_the_server_runs_all_networks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker's ports for teacher and player come in turns; one thread served all teachers, the other all players."""
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(), path, name="net", origin="", terms="")
-    models = [TorchModel(path, device="cpu", precision="float32", threads=1) for _ in range(2)]
+    models = [model_of(path) for _ in range(2)]
     threads: list[set[int]] = [set(), set()]
 
     def recording(number: int, *inputs: Any) -> RawOutputs:
