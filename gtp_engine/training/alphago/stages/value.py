@@ -85,9 +85,21 @@ def value_games(
 ) -> Iterator[Episode]:
     """Yield an endless stream of games; `moment` is U, drawn uniformly from 1 to the number of points.
 
-    Games that ended before their sample and games without a winner are left out.
+    The `opening_length` of a plan is U − 1.  Games that ended before their sample and games without a winner are left
+    out.
     """
-    collector, running = Collector(), _running_games(supervised, reinforced, board, settings, rng)
+
+    def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
+        return plan_of(settings, opening_length=int(rng.integers(width * height)))
+
+    def choose(positions: Positions, rows: int) -> NDArray[np.int64]:
+        return np.array([_phase(played) for played in running.playing[:rows]], dtype=np.int64)
+
+    players, batch = SwitchedPlayer([supervised, UniformPlayer(), reinforced], choose), settings.parallel_games
+    running = PolicyGames(
+        players, *board, games=None, batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
+    )
+    collector = Collector()
     while True:
         running.evaluate()
         for played in running.play():
@@ -96,29 +108,6 @@ def value_games(
             points = episode.game.points
             if episode.game.winner != EMPTY and len(points) > moment and points[moment - 1] != PASS:
                 yield episode
-
-
-def _running_games(
-    supervised: Evaluator,
-    reinforced: Evaluator,
-    board: tuple[int, int],
-    settings: PolicyGameSettings,
-    rng: np.random.Generator,
-) -> PolicyGames:
-    """Return the games; `opening_length` of a plan is U − 1."""
-
-    def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
-        return plan_of(settings, opening_length=int(rng.integers(width * height)))
-
-    def choose(positions: Positions, rows: int) -> NDArray[np.int64]:
-        return np.array([_phase(played) for played in running.playing[:rows]], dtype=np.int64)
-
-    players = SwitchedPlayer([supervised, UniformPlayer(), reinforced], choose)
-    batch = settings.parallel_games
-    running = PolicyGames(
-        players, *board, games=None, batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
-    )
-    return running
 
 
 def _phase(played: PlayedGame) -> int:
