@@ -236,15 +236,15 @@ def test_superko_is_known(rules: str) -> None:
     assert banned and set(banned) <= set(np.flatnonzero(row).tolist())
 
 
-@pytest.mark.parametrize("player_color", [False, True])
-def test_planes_are_those_of_the_game(player_color: bool) -> None:
+@pytest.mark.parametrize("for_value", [False, True])
+def test_planes_are_those_of_the_game(for_value: bool) -> None:
     game = random_game(5)
     store = GameStore([record(1), recorded(game, name="x", winner=EMPTY), record(2)])
     counts = np.array([0, 7, 12, 25], dtype=np.int64)
     colors = np.array([1, 2, 1, 2], dtype=np.int8)
     symmetries = np.array([0, 3, 6, 5], dtype=np.int32)
     refs = PositionRefs(np.full(4, 1, dtype=np.int64), counts, colors)
-    planes = Replayer(store, 4, player_color=player_color).encode(refs, symmetries)
+    planes = Replayer(store, 4, for_value=for_value).encode(refs, symmetries)
     for row, (count, color, symmetry) in enumerate(zip(counts, colors, symmetries, strict=True)):
         past = game.copy()
         past.undo(len(game.moves) - int(count))

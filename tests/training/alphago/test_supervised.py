@@ -30,7 +30,7 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     RolloutNetSettings,
     StageRun,
 )
-from gtp_engine.training.alphago.stages.supervised import accuracy, run_supervised
+from gtp_engine.training.alphago.stages.supervised import PolicyObjective, run_supervised
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
 
@@ -134,7 +134,7 @@ def test_accuracies_count_what_was_played() -> None:
         logits[torch.arange(len(planes)), played] = 4.0
         return logits
 
-    found = accuracy(store, refs, fifth)
+    found = PolicyObjective(store, refs).validate(fifth)
     assert found["top-1"] == 0 and found["top-5"] == 1
 
 

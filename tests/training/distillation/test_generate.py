@@ -18,7 +18,6 @@ from nn import tiny_networks
 from training.distillation.test_shards import TEACHER
 
 from gtp_engine import Evaluator, ModelError
-from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
@@ -105,22 +104,6 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
     assert int(first.split()[-1]) + int(second.split()[-1]) == folder.positions == tally.kept
     assert last.startswith(f"{tally.kept:,} new positions in ")
     assert last.endswith(f"{folder.duplicates:,} duplicates left out")
-
-
-def test_progress_without_a_terminal_is_lines_at_an_interval(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.05)
-    folder, goal = DataFolder(tmp_path, TEACHER), Goal(positions=2000)
-    with ProgressBar(total=goal.positions) as bar:
-
-        def progress(folder: DataFolder, tally: Tally) -> None:
-            bar.update(folder.positions, f"{folder.positions} positions")
-
-        fill(folder, played(), goal, progress=progress)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "positions, " in err and " s left" in err
 
 
 # --- The command

@@ -72,22 +72,44 @@ class GameStore:
         return outcomes
 
 
+class ExampleBatch(NamedTuple):
+    """N positions on boards of H × W points, from the view of the side to move."""
+
+    planes: Tensor  # float32 [N, 48 or 49, H, W]
+    actions: Tensor  # int64 [N] the move played, row · W + column; −1 for none
+    outcomes: Tensor  # float32 [N] 1 for a win, −1 for a loss, 0 for neither
+    owners: Tensor  # float32 [N, H·W] final owner of each point, 1 own, −1 the opponent's; [N, 0] for a policy network
+
+
 class Replayer:
     """Replays and encodes positions of a store's games, up to `batch` at a time; not for several threads at once.
 
-    `player_color` adds the value network's plane.
+    `for_value` adds the value network's plane, and the owners that it predicts beside the outcomes.
     """
 
-    def __init__(self, store: GameStore, batch: int, *, player_color: bool = False) -> None:
+    def __init__(self, store: GameStore, batch: int, *, for_value: bool = False) -> None:
         width, height = store.width, store.height
         self._store: Final = store
-        self._encoder: Final = AlphaGoEncoder(width, height, player_color=player_color)
+        self._for_value: Final = for_value
+        self._encoder: Final = AlphaGoEncoder(width, height, player_color=for_value)
         self._positions: Final = new_positions(batch, width, height)
         longest = int(np.diff(store.moves.first_move).max())
         empty = new_board(width, height)
         self._work: Final = ReplayWork(empty, clone(empty), np.zeros(longest + 1, dtype=np.uint64))
         self._queue: Final = np.zeros_like(empty.color)
         self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
+
+    def examples(self, refs: PositionRefs, symmetries: IntArray) -> ExampleBatch:
+        """Return the positions as examples, each in its symmetry, int32[K]."""
+        store, none = self._store, np.zeros((len(refs.games), 0), dtype=np.float32)
+        owners = self.owners(refs, symmetries) if self._for_value else none
+        actions = transform_actions(store.actions(refs), symmetries, store.width, store.height)
+        return ExampleBatch(
+            planes=torch.from_numpy(self.encode(refs, symmetries)),
+            actions=torch.from_numpy(actions.astype(np.int64)),
+            outcomes=torch.from_numpy(store.outcomes(refs)),
+            owners=torch.from_numpy(owners),
+        )
 
     def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
@@ -190,20 +212,11 @@ def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-class ExampleBatch(NamedTuple):
-    """N positions on boards of H × W points, from the view of the side to move."""
-
-    planes: Tensor  # float32 [N, 48 or 49, H, W]
-    actions: Tensor  # int64 [N] the move played, row · W + column; −1 for none
-    outcomes: Tensor  # float32 [N] 1 for a win, −1 for a loss, 0 for neither
-    owners: Tensor  # float32 [N, H·W] final owner of each point, 1 own, −1 the opponent's; [N, 0] for a policy network
-
-
 class ExampleStream:
     """An endless stream of batches of `size` positions; each position comes once an epoch, in a random orientation.
 
     An incomplete batch at the end of an epoch is dropped; if there are fewer positions than `size`, all of them are one
-    batch.  `for_value` adds the value network's plane and the owners that it predicts beside the outcomes.
+    batch.  `for_value` as in `Replayer`.
     """
 
     def __init__(self, store: GameStore, refs: PositionRefs, size: int, *, seed: int, for_value: bool) -> None:
@@ -213,8 +226,7 @@ class ExampleStream:
         """In an epoch."""
         self._size: Final = min(size, self.positions)
         self._seed: Final = seed
-        self._for_value: Final = for_value
-        self._replayer: Final = Replayer(store, self._size, player_color=for_value)
+        self._replayer: Final = Replayer(store, self._size, for_value=for_value)
         self._epoch = self._batch = 0
         self._order = self._shuffled()
 
@@ -240,7 +252,7 @@ class ExampleStream:
         rng = np.random.default_rng((self._seed, self._epoch, self._batch))
         self._batch += 1
         symmetries = draw_symmetries(rng, len(refs.games), self._store.width, self._store.height)
-        return _examples(self._store, self._replayer, refs, symmetries, for_value=self._for_value)
+        return self._replayer.examples(refs, symmetries)
 
     def _shuffled(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the order of the epoch."""
@@ -252,22 +264,8 @@ def examples_of(
 ) -> Iterator[ExampleBatch]:
     """Yield the positions in their order, up to `size` at a time, all in one orientation.
 
-    `for_value` as in `ExampleStream`.
+    `for_value` as in `Replayer`.
     """
-    replayer = Replayer(store, size, player_color=for_value)
+    replayer = Replayer(store, size, for_value=for_value)
     for batch in refs.batches(size):
-        symmetries = np.full(len(batch.games), symmetry, dtype=np.int32)
-        yield _examples(store, replayer, batch, symmetries, for_value=for_value)
-
-
-def _examples(
-    store: GameStore, replayer: Replayer, refs: PositionRefs, symmetries: IntArray, *, for_value: bool
-) -> ExampleBatch:
-    owners = replayer.owners(refs, symmetries) if for_value else np.zeros((len(refs.games), 0), dtype=np.float32)
-    actions = transform_actions(store.actions(refs), symmetries, store.width, store.height)
-    return ExampleBatch(
-        planes=torch.from_numpy(replayer.encode(refs, symmetries)),
-        actions=torch.from_numpy(actions.astype(np.int64)),
-        outcomes=torch.from_numpy(store.outcomes(refs)),
-        owners=torch.from_numpy(owners),
-    )
+        yield replayer.examples(batch, np.full(len(batch.games), symmetry, dtype=np.int32))

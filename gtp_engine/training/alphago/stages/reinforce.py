@@ -25,7 +25,7 @@ from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.training.alphago.planes import planes_of
-from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer, transform_actions
+from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer
 from gtp_engine.training.alphago.stages.game_records import Collector, write_episodes
 from gtp_engine.training.alphago.stages.nets import PolicyNet, export_run, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of
@@ -195,16 +195,8 @@ def learner_moves(collector: Collector) -> list[ExampleBatch]:
     refs = refs.take(np.flatnonzero((refs.to_play == learners[refs.games]) & (store.winners[refs.games] != 0)))
     replayer, batches = Replayer(store, _BATCH), []
     for batch in refs.batches(_BATCH):
-        symmetries = replayer.played_symmetries(batch)
-        actions = transform_actions(store.actions(batch), symmetries, store.width, store.height)
-        batches.append(
-            ExampleBatch(
-                planes=torch.from_numpy(replayer.encode(batch, symmetries)),
-                actions=torch.from_numpy(actions.astype(np.int64)),
-                outcomes=torch.from_numpy(advantages[batch.games]),
-                owners=torch.zeros(len(batch.games), 0),
-            )
-        )
+        examples = replayer.examples(batch, replayer.played_symmetries(batch))
+        batches.append(examples._replace(outcomes=torch.from_numpy(advantages[batch.games])))
     return batches
 
 

@@ -141,21 +141,16 @@ class PolicyObjective:
         return torch.stack([F.cross_entropy(outputs, examples.actions), hits.detach()])
 
     def validate(self, evaluate: Evaluate) -> dict[str, float]:
-        """Return loss, top-1 and top-5 accuracy on the test positions."""
-        return accuracy(self._store, self._refs, evaluate)
-
-
-def accuracy(store: GameStore, refs: PositionRefs, evaluate: Evaluate) -> dict[str, float]:
-    """Return how well logits [N, A] predict the moves of positions: loss in nats, top-1 and top-5 accuracy."""
-    loss = first = top = 0.0
-    for examples in examples_of(store, refs, for_value=False):
-        logits, actions = evaluate(examples.planes), examples.actions
-        loss += float(F.cross_entropy(logits, actions, reduction="sum"))
-        hits = logits.topk(min(TOP, logits.shape[1]), dim=1).indices == actions[:, None]
-        first += float(hits[:, 0].sum())
-        top += float(hits.any(dim=1).sum())
-    count = len(refs.games)
-    return {"loss": loss / count, "top-1": first / count, f"top-{TOP}": top / count}
+        """Return loss in nats, top-1 and top-5 accuracy on the test positions."""
+        loss = first = top = 0.0
+        for examples in examples_of(self._store, self._refs, for_value=False):
+            logits, actions = evaluate(examples.planes), examples.actions
+            loss += float(F.cross_entropy(logits, actions, reduction="sum"))
+            hits = logits.topk(min(TOP, logits.shape[1]), dim=1).indices == actions[:, None]
+            first += float(hits[:, 0].sum())
+            top += float(hits.any(dim=1).sum())
+        count = len(self._refs.games)
+        return {"loss": loss / count, "top-1": first / count, f"top-{TOP}": top / count}
 
 
 def run_supervised(
