@@ -2,7 +2,7 @@
 
     sgf_games                    the games of a folder of SGF files
     number_of, is_held_out       which games are held out of training, by a hash of their numbers: independent of their
-                                 order and of each other
+                                 order and of each other; `is_name_held_out` is for one
     turned_boards                arrays of whole groups of positions, rotated and mirrored (`nn.symmetry`)
 
 H rows, W columns, A = H·W points.
@@ -96,6 +96,11 @@ def is_held_out(games: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
     key = key ^ (key >> np.uint64(31))
     fraction: NDArray[np.float64] = (key >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return fraction < share
+
+
+def is_name_held_out(name: str, share: float) -> bool:
+    """Return whether the game, or the player, of this name is held out: about `share` of all, the same in every run."""
+    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
 
 
 def turned_boards(boards: NDArray[Any], symmetry: int) -> NDArray[Any]:

@@ -39,7 +39,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.sgf.values import FOX, parse_komi, parse_move_point, parse_rank, parse_result, parse_rules, usual_komi
-from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
+from gtp_engine.training.core.game_data import is_name_held_out, number_of, sgf_games
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -209,7 +209,7 @@ def fill_folder(
     positions so far.
     """
     rng = np.random.default_rng(settings.seed)
-    is_of_held_out = {name: is_held_out_player(name, settings.held_out) for game in games for name in game.players}
+    is_of_held_out = {name: is_name_held_out(name, settings.held_out) for game in games for name in game.players}
     held_out = [game for game in games if any(is_of_held_out[name] for name in game.players)]
     train = [game for game in games if not any(is_of_held_out[name] for name in game.players)]
     written: dict[str, int] = {}
@@ -236,11 +236,6 @@ def fill_folder(
                 progress(sum(written.values()) + count)
             written[split] = count
     return written
-
-
-def is_held_out_player(name: str, share: float) -> bool:
-    """Return whether the games of a player are held out from training, where those of this share of players are."""
-    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
 
 
 def _in_turns(games: Sequence[HumanGame], rng: np.random.Generator, count: int) -> Iterator[HumanGame]:

@@ -31,8 +31,9 @@ from gtp_engine.people.rank_estimate import (
     middle_rank,
     powers_of,
 )
+from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.distillation.distillation_settings import RankFitSettings
-from gtp_engine.training.people.human_data import HumanGame, group_of, is_held_out_player
+from gtp_engine.training.people.human_data import HumanGame, group_of
 
 _FOLDS: Final = 2
 _DRAWS: Final = 40
@@ -56,7 +57,7 @@ def look_at(
     for game in games:
         for name, rank, color in zip(game.players, game.ranks, (BLACK, WHITE), strict=True):
             is_known = BEST <= rank <= WORST and len(game.moves) >= settings.least_length
-            if is_known and is_held_out_player(name, settings.held_out):
+            if is_known and is_name_held_out(name, settings.held_out):
                 of_player.setdefault(group_of(rank), {}).setdefault(name, []).append((game, color))
     orders = {
         group: [names[i] for i in rng.permutation(len(names))]

@@ -33,7 +33,6 @@ from gtp_engine.training.alphago.stages.game_records import (
     Collector,
     Episode,
     RecordsError,
-    is_test,
     read_episodes,
     read_games,
     recorded,
@@ -45,6 +44,7 @@ from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_p
 from gtp_engine.training.alphago.stages.policy_players import UniformPlayer
 from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
+from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.selfplay.plans import GamePlan
 from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame
 
@@ -114,8 +114,8 @@ def test_games_are_split_by_their_names(tmp_path: Path) -> None:
     train, test = split_games(games, 0.3)
     assert len(train) + len(test) == 40 and 4 <= len(test) <= 20
     assert split_games(list(reversed(games)), 0.3)[1] == list(reversed(test))
-    assert all(is_test(game.name, 0.3) for game in test)
-    assert sum(is_test(str(number), 0.1) for number in range(2000)) == pytest.approx(200, rel=0.2)
+    assert all(is_name_held_out(game.name, 0.3) for game in test)
+    assert sum(is_name_held_out(str(number), 0.1) for number in range(2000)) == pytest.approx(200, rel=0.2)
 
 
 def finished(winner: int, size: int = 3) -> Game:

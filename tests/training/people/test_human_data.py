@@ -27,6 +27,7 @@ from gtp_engine.nn.metadata import read_info
 from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import export_network, module_of_file
@@ -36,7 +37,6 @@ from gtp_engine.training.people.human_data import (
     TEMPERATURES,
     fill_folder,
     fresh_shards,
-    is_held_out_player,
     mix_in,
     read_games,
 )
@@ -307,4 +307,4 @@ def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
     assert {rank: sum(game.rank == rank for game in found) for rank in (1, 12)} == {1: 10, 12: 10}
     assert all(game.moves.shape == (24, len(COLUMNS)) for game in found)
     of_half = list(look_at(games, meter, RankFitSettings(players=5, moves=24, held_out=0.5)))
-    assert of_half and all(is_held_out_player(game.player, 0.5) for game in of_half)
+    assert of_half and all(is_name_held_out(game.player, 0.5) for game in of_half)

@@ -17,9 +17,10 @@ under one rule set, T moves in all:
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -33,8 +34,7 @@ from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.values import parse_result
-from gtp_engine.training.alphago.stages.stage_settings import TEST_SHARE
-from gtp_engine.training.core.game_data import is_held_out, number_of, sgf_games
+from gtp_engine.training.core.game_data import is_name_held_out, sgf_games
 
 FORMAT: Final = 1
 """The format of shards."""
@@ -105,23 +105,13 @@ def winner_of(result: str) -> int:
     return {"B+": BLACK, "W+": WHITE}.get((parse_result(result) or "")[:2], EMPTY)
 
 
-def is_test(name: str, share: float = TEST_SHARE) -> bool:
-    """Return whether the game of this name is held out for testing: about `share` of all, the same in every run."""
-    return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
-
-
 def split_games(
-    games: Sequence[RecordedGame], share: float = TEST_SHARE
-) -> tuple[list[RecordedGame], list[RecordedGame]]:
-    """Return the training games and the test games; raises RecordsError if either part is empty."""
-    return split_named(games, [game.name for game in games], share)
-
-
-def split_named(items: Sequence[Item], names: Sequence[str], share: float) -> tuple[list[Item], list[Item]]:
-    """Return the training items and the test items, by the names of their games; raises as `split_games`."""
+    games: Iterable[Item], share: float, name_of: Callable[[Item], str] = attrgetter("name")
+) -> tuple[list[Item], list[Item]]:
+    """Return the training games and the test games, by their names; raises RecordsError if either part is empty."""
     parts: tuple[list[Item], list[Item]] = ([], [])
-    for item, name in zip(items, names, strict=True):
-        parts[is_test(name, share)].append(item)
+    for game in games:
+        parts[is_name_held_out(name_of(game), share)].append(game)
     if not all(parts):
         raise RecordsError(
             problem(

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -35,7 +36,7 @@ from gtp_engine.training.alphago.stages.game_records import (
     Episode,
     RecordsError,
     read_episodes,
-    split_named,
+    split_games,
     write_episodes,
 )
 from gtp_engine.training.alphago.stages.nets import PolicyNet, ValueNet, export_run, new_net, read_policy, torch_player
@@ -218,7 +219,7 @@ def samples_of(episodes: Sequence[Episode]) -> tuple[GameStore, PositionRefs]:
 
 def split_episodes(episodes: Sequence[Episode], share: float) -> tuple[list[Episode], list[Episode]]:
     """Return the training games and the test games; raises RecordsError if either part is empty."""
-    return split_named(episodes, [episode.game.name for episode in episodes], share)
+    return split_games(episodes, share, attrgetter("game.name"))
 
 
 def run_value(stage: ValueStage, run: StageRun) -> Path | None:
