@@ -90,11 +90,6 @@ def test_filters(filter_size: int, dilation: int) -> None:
     assert_like_graph(parse_network(NetworkFile(8, filter_size=filter_size, dilation=dilation).bytes()), 5, 4)
 
 
-@pytest.mark.parametrize("activation", ["relu", "mish", "silu"])
-def test_new_networks(activation: str) -> None:
-    assert_like_graph(tiny_module(activation=activation).describe(), 6, 5)
-
-
 @pytest.mark.parametrize(
     "blocks", [("ordinary", "gpool", ("ordinary",)), ("attention-learned", "ffn", "attention")], ids=str
 )

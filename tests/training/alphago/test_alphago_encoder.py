@@ -14,7 +14,7 @@ from training.alphago.alphago_oracle import AlphaGoOracle
 from gtp_engine import Game, Move, Rules
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
-from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
@@ -218,14 +218,13 @@ def test_random_games_agree_with_the_oracle(size: tuple[int, int], rules: str) -
                     assert grid(found, feature) == grid(expected, feature), (feature, number, player)
 
 
-def replayed(moves: list[Move], size: tuple[int, int], *, swapped: bool = False, symmetry: int = 0) -> Game:
-    """Return a game of these moves, shown through a symmetry, the colours exchanged if `swapped`."""
+def replayed(moves: list[Move], size: tuple[int, int], *, symmetry: int = 0) -> Game:
+    """Return a game of these moves, shown through a symmetry."""
     width, height = size
     game = Game(width, height, TROMP_TAYLOR)
     for color, point in moves:
         x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
-        place = PASS if point == PASS else xy_to_point(x, y, width=width)
-        game.play(place, opponent(color) if swapped else color)
+        game.play(PASS if point == PASS else xy_to_point(x, y, width=width), color)
     return game
 
 
@@ -242,14 +241,6 @@ def test_a_symmetry_of_the_encoder_is_that_of_the_board(size: tuple[int, int]) -
     game = replayed(moves, size)
     for symmetry in range(symmetry_count(*size)):
         assert np.array_equal(encode(game, symmetry=symmetry), encode(replayed(moves, size, symmetry=symmetry)))
-
-
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_exchanging_the_colours_changes_only_the_colour_plane(size: tuple[int, int]) -> None:
-    moves = some_moves(size)
-    planes, swapped = encode(replayed(moves, size)), encode(replayed(moves, size, swapped=True))
-    assert np.array_equal(planes[:48], swapped[:48])
-    assert np.array_equal(planes[48], 1 - swapped[48])
 
 
 def test_no_other_rows_are_written_and_boards_are_restored() -> None:

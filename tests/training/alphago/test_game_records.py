@@ -31,7 +31,6 @@ from gtp_engine.training.alphago.stages.game_positions import (
 )
 from gtp_engine.training.alphago.stages.game_records import (
     Collector,
-    Episode,
     RecordsError,
     read_episodes,
     read_games,
@@ -101,13 +100,6 @@ def test_winners(result: str, winner: int) -> None:
     assert winner_of(result) == winner
 
 
-def test_a_record_replays_its_game() -> None:
-    game = random_game(3)
-    record = recorded(game, name="x", winner=EMPTY)
-    assert record.game(len(record.points)).diagram() == game.diagram()
-    assert record.game(4).moves == game.moves[:4]
-
-
 def test_games_are_split_by_their_names(tmp_path: Path) -> None:
     """The test games do not depend on the other games of the folder, and their share is about right."""
     games = read_games(write_records(tmp_path, 40), log=print)
@@ -174,15 +166,6 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     np.savez(path, meta=np.array('{"format": 7}'))
     with pytest.raises(RecordsError, match="has another format: expected 1"):
         read_episodes(path)
-
-
-def test_scored_games_have_the_winner_of_the_board() -> None:
-    collector = Collector()
-    for seed in range(4):
-        game = random_game(seed)
-        episode = collector.complete(game, learner=BLACK)
-        assert episode.game.winner == (game.score().winner if game.is_over else EMPTY)
-    assert isinstance(collector.episodes[0], Episode)
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:

@@ -29,11 +29,7 @@ from gtp_engine.training.alphago.linear_rollouts import (
     play_out_linear,
 )
 from gtp_engine.training.alphago.neighborhoods import (
-    PATTERNS,
     diamond_images,
-    pattern_images,
-    playable_patterns,
-    swapped_patterns,
 )
 
 SIZES = [(2, 3), (4, 4), (7, 5)]
@@ -244,25 +240,6 @@ def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(size: tu
         left = np.flatnonzero(board.color == EMPTY).tolist()
         for color in (BLACK, WHITE):
             assert not [p for p in left if is_legal(board, p, color, False) and not is_eye(board, p, color)]
-
-
-def test_rollouts_with_the_same_seed_are_the_same() -> None:
-    boards = []
-    for seed in (7, 7, 8):
-        board, linear = new_board(9, 9), new_linear_work(new_tables(POLICY), 9, 9)
-        first_player = np.zeros(board.color.size, dtype=np.int8)
-        play_out_linear(board, BLACK, NULL_POINT, linear, new_states(1, seed)[0], first_player)
-        boards.append(board.color.tolist())
-    assert boards[0] == boards[1] != boards[2]
-
-
-def test_patterns_are_equal_in_all_orientations() -> None:
-    codes = np.random.default_rng(1).integers(PATTERNS, size=500)
-    images = pattern_images(codes)
-    assert (pattern_images(images[5]).min(axis=0) == images.min(axis=0)).all()
-    assert (playable_patterns(images) == playable_patterns(codes)).all()
-    assert (swapped_patterns(swapped_patterns(codes)) == codes).all()
-    assert (images == codes).any(axis=0).all()
 
 
 def test_equivalent_places_of_symmetric_diamonds_have_the_same_weight() -> None:

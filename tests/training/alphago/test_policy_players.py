@@ -5,13 +5,12 @@ import pytest
 from board_helpers import game_from
 from training.alphago.games import random_game
 
-from gtp_engine import Evaluator, Game, Rules, parse_vertex
+from gtp_engine import Evaluator, Game, parse_vertex
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.training.alphago.planes import planes_of
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
 
 
@@ -74,24 +73,6 @@ def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
     vertices = [parse_vertex(text, width=5, height=5) for text in ("A5", "C5")]
     assert np.flatnonzero(out.policy[0]).tolist() == sorted(vertices)
     assert out.policy[0, vertices[0]] == pytest.approx(0.5)
-
-
-def test_rules_of_each_row_count() -> None:
-    """Suicide of two stones is legal under Tromp-Taylor rules; the odds are for moves that are sensible there."""
-    diagram = """
-        . X O
-        . O O
-        O O ."""
-    games = [game_from(diagram, Rules.parse(name), BLACK) for name in ("chinese", "tromp-taylor", "chinese")]
-    seen = []
-
-    def record(planes: FloatArray) -> FloatArray:
-        seen.append(planes[:, planes_of("sensibleness")[0]].sum(axis=(1, 2)).tolist())
-        return np.zeros((len(planes), 9), dtype=np.float32)
-
-    ask(PolicyPlayer(record, "zeros"), *games)
-    (found,) = seen
-    assert found[0] == found[2] and found[1] >= found[0]
 
 
 def test_each_row_is_evaluated_by_its_own_player() -> None:

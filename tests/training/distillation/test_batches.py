@@ -190,12 +190,6 @@ def test_a_batch_splits_into_shares() -> None:
     assert len(split(batch, 9)) == 5, "no part is empty"
 
 
-def test_the_length_of_a_shard_is_read_from_its_head(tmp_path: Path) -> None:
-    numbered(tmp_path, 5, 5, 13)
-    (path,) = shard_paths(tmp_path / "train")
-    assert shard_length(path) == read_shard(path)[0].count == 13
-
-
 @pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 99), ("content", 255)])
 def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, value: int) -> None:
     """One asks for a password, one for an unknown method, and one is not compressed in any way."""
@@ -254,11 +248,8 @@ def test_folders_without_positions(tmp_path: Path, content: bytes | None, messag
         stream(tmp_path)
 
 
-def test_shards_without_positions_or_of_other_boards(tmp_path: Path) -> None:
+def test_shards_without_positions(tmp_path: Path) -> None:
     """A folder with nothing but an empty one was a division by zero."""
     numbered(tmp_path, 5, 5, 0)
     with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
         stream(tmp_path)
-    write_data(tmp_path / "other", (5, 5))
-    with pytest.raises(ShardError, match="expected some of the boards 9x9"):
-        resident_stream(tmp_path / "other", shares={(9, 9): 1.0})

@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 import pytest
 from nn.katago_files import NetworkFile
-from shared_files import shared_file
 from training.needs_torch import torch
 from training.toy import run, tiny_config, tiny_module, unpacked
 
@@ -19,7 +18,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.onnx_export import convert_file, info_of_network
+from gtp_engine.nn.onnx_export import info_of_network
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
@@ -56,12 +55,6 @@ def test_a_file_with_other_outputs_is_not_kept(tmp_path: Path) -> None:
     path = exported(tmp_path, tiny_module(seed=1))
     with pytest.raises(ModelError, match=r"exported network's policy on 9×9 differs by [\d.e+-]+: expected at most"):
         check_file(path, tiny_module(seed=2))
-
-
-def test_imported_networks_pass_the_check(tmp_path: Path) -> None:
-    source = shared_file("nets/g170-b6c96-s175395328-d26788732.bin.gz")
-    convert_file(source, tmp_path / "net.onnx")
-    check_file(tmp_path / "net.onnx", module_of_file(source).eval())
 
 
 @pytest.mark.parametrize("outputs", [PLAIN, WITH_ERRORS])

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from training.distillation.test_labels import label
-from training.scripted_rows import BlackLeads
+from training.distillation.test_labels import BlackLeads, label
 
 from gtp_engine import Game, Rules, SgfError, parse_vertex
 from gtp_engine.training.distillation.generate import input_keys

@@ -33,14 +33,6 @@ def test_a_sample_depends_on_the_seed_alone() -> None:
     assert (sample(2).positions.key != sample(3).positions.key).any()
 
 
-def test_progress_counts_ended_games() -> None:
-    steps: list[tuple[int, int]] = []
-    rng = np.random.default_rng(1)
-    sample_games(UniformEvaluator(), (3, 3), games=4, rng=rng, progress=lambda *step: steps.append(step))
-    assert steps[-1] == (4, 4)
-    assert steps == sorted(steps)
-
-
 @pytest.mark.parametrize(("size", "candidates"), [(3, 10), (1, 5)])
 def test_every_candidate_has_the_same_chance_to_stay_in_a_reservoir(size: int, candidates: int) -> None:
     rng, counts, rounds = np.random.default_rng(1), np.zeros(candidates), 4000

@@ -94,8 +94,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_networks.v7_network(folder / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
 
 
-def imported(blocks: tuple[Any, ...], version: int = 16) -> onnx.ModelProto:
-    network = parse_network(NetworkFile(version, blocks).bytes())
+def imported(*blocks: Any, version: int = 16, **changes: Any) -> onnx.ModelProto:
+    network = parse_network(NetworkFile(version, blocks, **changes).bytes())
     return build_model(network, info_of_network(network, origin="test", terms="MIT", sha256=""))
 
 
@@ -113,7 +113,7 @@ AMX_IS_WRONG = pytest.mark.skipif(
     ],
 )
 def model(request: pytest.FixtureRequest) -> onnx.ModelProto:
-    return imported(request.param)
+    return imported(*request.param)
 
 
 # --- Which layers
@@ -126,12 +126,12 @@ def test_the_trunk_is_quantized_but_not_the_first_convolution_and_the_heads(path
 
 
 def test_convolutions_of_one_tensor_are_one_layer() -> None:
-    layers = NetworkGraph(imported(("gpool",))).layers()
+    layers = NetworkGraph(imported("gpool")).layers()
     assert [len(layer.products) for layer in layers] == [2, 1], "the pooled and the other convolution share an input"
 
 
 def test_products_of_transformers_are_layers() -> None:
-    layers = NetworkGraph(imported(("attention", "ffn"))).layers()
+    layers = NetworkGraph(imported("attention", "ffn")).layers()
     kinds = {product.kind for layer in layers for product in layer.products}
     assert kinds == {PRODUCT}
     for layer in layers:
@@ -144,11 +144,8 @@ def test_products_of_transformers_are_layers() -> None:
 
 def test_what_is_calculated_from_a_profile_of_players_stays_exact() -> None:
     """A few numbers for each position: OpenVINO could not load their products in 8 bits, which gain nothing."""
-    network = parse_network(NetworkFile(15, human=1).bytes())
-    model = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
-    plain = parse_network(NetworkFile(15).bytes())
-    other = build_model(plain, info_of_network(plain, origin="", terms="", sha256=""))
-    assert len(NetworkGraph(model).layers()) == len(NetworkGraph(other).layers()) > 1
+    of_people, plain = (NetworkGraph(imported("gpool", version=15, human=human)).layers() for human in (1, 0))
+    assert len(of_people) == len(plain) > 1
 
 
 def test_a_network_that_imitates_people_is_calibrated_with_all_ranks() -> None:
