@@ -35,7 +35,7 @@ from gtp_engine.training.quantization.quantize import (
     runtimes_by_precision,
     save_model,
 )
-from gtp_engine.training.quantization.quantized_graph import NetworkGraph, measure_ranges, quantized_model
+from gtp_engine.training.quantization.quantized_graph import layers_of, measure_ranges, quantized_model
 from gtp_engine.training.quantization.sensitivity import speeds
 
 _LOWEST_PRIORITY: Final = 19
@@ -95,7 +95,7 @@ def largest_gain(path: Path, provider: str) -> float:
     It is 0 if no layer can be quantized.  Raises ModelError if the network cannot be run.
     """
     model, info, runtimes = onnx.load(path), read_info(path), runtimes_by_precision(provider)
-    layers = NetworkGraph(model).layers()
+    layers = layers_of(model)
     if not layers:
         return 0.0
     examples = CalibrationInputs(*info.sizes.usual, *random_inputs(info, BATCH))

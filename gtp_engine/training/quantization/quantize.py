@@ -85,7 +85,7 @@ from gtp_engine.nn.quantized_copy import (
     keep_nothing,
 )
 from gtp_engine.training.quantization.calibration import CalibrationInputs, play_examples
-from gtp_engine.training.quantization.quantized_graph import NetworkGraph, Range, measure_ranges, quantized_model
+from gtp_engine.training.quantization.quantized_graph import Range, layers_of, measure_ranges, quantized_model
 from gtp_engine.training.quantization.sensitivity import (
     Difference,
     Sensitivity,
@@ -258,7 +258,7 @@ def _quantize(
 ) -> tuple[onnx.ModelProto, int, list[Sensitivity], set[str]]:
     """Return the quantized network, how many layers can be quantized, the loss from each, and those left in float."""
     model, exact_runtime = onnx.load(source), runtimes["float32"]
-    layers = NetworkGraph(model).layers()
+    layers = layers_of(model)
     if not layers:
         raise ModelError(problem(f"network {shown(source.name)} has no layer that could be quantized"))
     measuring = steps.of("ranges", "measuring the ranges of values")

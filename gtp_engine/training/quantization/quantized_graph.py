@@ -91,61 +91,46 @@ class Layer:
         return sum(product.weights.size for product in self.products)
 
 
-class NetworkGraph:
-    """An ONNX model, with the outputs that depend on each tensor."""
-
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self.model = model
-        self._constants = {entry.name: entry for entry in model.graph.initializer}
-        self._outputs = frozenset(entry.name for entry in model.graph.output)
-        self._inputs = {entry.name for entry in model.graph.input}
-        self._reached = self._find_reached()
-        self._of_globals = self._find_of_globals()
-
-    def layers(self) -> list[Layer]:
-        """Return the layers worth quantizing, in the graph's order."""
-        found: dict[str, list[Product]] = defaultdict(list)
-        for node in self.model.graph.node:
-            if self._is_worth_it(node):
-                found[node.input[0]].append(self._product(node))
-        return [Layer(source, tuple(products)) for source, products in found.items()]
-
-    def _is_worth_it(self, node: onnx.NodeProto) -> bool:
-        return (
+def layers_of(model: onnx.ModelProto) -> list[Layer]:
+    """Return the layers worth quantizing, in the graph's order."""
+    graph = model.graph
+    constants = {entry.name: entry for entry in graph.initializer}
+    outputs = frozenset(entry.name for entry in graph.output)
+    reached = _reached(graph, outputs)
+    exact = {entry.name for entry in graph.input} | _of_globals(graph, constants)
+    found: dict[str, list[Product]] = defaultdict(list)
+    for node in graph.node:
+        if (
             node.op_type in (CONVOLUTION, PRODUCT)
-            and node.input[0] not in self._inputs
-            and node.input[0] not in self._of_globals
-            and node.input[1] in self._constants
-            and self._reached[node.output[0]] == self._outputs
+            and node.input[0] not in exact
+            and node.input[1] in constants
+            and reached[node.output[0]] == outputs
             and all(attribute.name != "group" or attribute.i == 1 for attribute in node.attribute)
-        )
+        ):
+            weights = numpy_helper.to_array(constants[node.input[1]])
+            by_tap = weights.reshape(*weights.shape[:2], -1) if node.op_type == CONVOLUTION else weights.T[:, :, None]
+            found[node.input[0]].append(Product(node.output[0], node.op_type, by_tap, tuple(weights.shape)))
+    return [Layer(source, tuple(products)) for source, products in found.items()]
 
-    def _product(self, node: onnx.NodeProto) -> Product:
-        weights = numpy_helper.to_array(self._constants[node.input[1]])
-        shape = tuple(weights.shape)
-        if node.op_type == CONVOLUTION:
-            return Product(node.output[0], CONVOLUTION, weights.reshape(*shape[:2], -1), shape)
-        return Product(node.output[0], PRODUCT, weights.T[:, :, np.newaxis], shape)
 
-    def _find_of_globals(self) -> set[str]:
-        """Return the tensors that depend on the global values only: a few numbers, which gain nothing from 8 bits."""
-        found = {"globals"}
-        for node in self.model.graph.node:
-            sources = {name for name in node.input if name not in self._constants}
-            if sources and sources <= found:
-                found |= {*node.output}
-        return found
+def _of_globals(graph: onnx.GraphProto, constants: Collection[str]) -> set[str]:
+    """Return the tensors that depend on the global values only: a few numbers, which gain nothing from 8 bits."""
+    found = {"globals"}
+    for node in graph.node:
+        sources = {name for name in node.input if name not in constants}
+        if sources and sources <= found:
+            found |= {*node.output}
+    return found
 
-    def _find_reached(self) -> dict[str, frozenset[str]]:
-        """Return for each tensor the outputs that depend on it."""
-        reached: dict[str, frozenset[str]] = defaultdict(frozenset)
-        for name in self._outputs:
-            reached[name] = frozenset((name,))
-        for node in reversed(self.model.graph.node):  # a model's nodes are sorted, each after those it depends on
-            below = frozenset[str]().union(*(reached[name] for name in node.output))
-            for name in node.input:
-                reached[name] |= below
-        return reached
+
+def _reached(graph: onnx.GraphProto, outputs: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return for each tensor the outputs that depend on it."""
+    reached: dict[str, frozenset[str]] = defaultdict(frozenset, {name: frozenset((name,)) for name in outputs})
+    for node in reversed(graph.node):  # a model's nodes are sorted, each after those it depends on
+        below = frozenset[str]().union(*(reached[name] for name in node.output))
+        for name in node.input:
+            reached[name] |= below
+    return reached
 
 
 # Ranges

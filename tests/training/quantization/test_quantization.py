@@ -44,9 +44,9 @@ from gtp_engine.training.quantization.quantized_graph import (
     LARGEST_WEIGHT,
     PRODUCT,
     Layer,
-    NetworkGraph,
     Product,
     Range,
+    layers_of,
     measure_ranges,
     quantized_model,
     round_weights,
@@ -120,18 +120,18 @@ def model(request: pytest.FixtureRequest) -> onnx.ModelProto:
 
 
 def test_the_trunk_is_quantized_but_not_the_first_convolution_and_the_heads(path: Path) -> None:
-    layers = NetworkGraph(onnx.load(path)).layers()
+    layers = layers_of(onnx.load(path))
     assert [product.weights.shape for layer in layers for product in layer.products] == [(8, 8, 9)] * 4
     assert all(layer.products[0].kind == CONVOLUTION and layer.work == 8 * 8 * 9 for layer in layers)
 
 
 def test_convolutions_of_one_tensor_are_one_layer() -> None:
-    layers = NetworkGraph(imported("gpool")).layers()
+    layers = layers_of(imported("gpool"))
     assert [len(layer.products) for layer in layers] == [2, 1], "the pooled and the other convolution share an input"
 
 
 def test_products_of_transformers_are_layers() -> None:
-    layers = NetworkGraph(imported("attention", "ffn")).layers()
+    layers = layers_of(imported("attention", "ffn"))
     kinds = {product.kind for layer in layers for product in layer.products}
     assert kinds == {PRODUCT}
     for layer in layers:
@@ -144,7 +144,7 @@ def test_products_of_transformers_are_layers() -> None:
 
 def test_what_is_calculated_from_a_profile_of_players_stays_exact() -> None:
     """A few numbers for each position: OpenVINO could not load their products in 8 bits, which gain nothing."""
-    of_people, plain = (NetworkGraph(imported("gpool", version=15, human=human)).layers() for human in (1, 0))
+    of_people, plain = (layers_of(imported("gpool", version=15, human=human)) for human in (1, 0))
     assert len(of_people) == len(plain) > 1
 
 
@@ -160,7 +160,7 @@ def test_a_network_that_imitates_people_is_calibrated_with_all_ranks() -> None:
 
 def test_ranges_are_those_of_the_channels(path: Path) -> None:
     original, examples = onnx.load(path), [random_examples(11), random_examples(3, size=7)]
-    layers = NetworkGraph(original).layers()
+    layers = layers_of(original)
     ranges = measure_ranges(original, layers, examples, CPU, nothing)
     watched = onnx.ModelProto()
     watched.CopyFrom(original)
@@ -238,7 +238,7 @@ def test_the_bias_restores_the_mean_result() -> None:
 
 
 def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], CalibrationInputs]:
-    part, layers = random_examples(), NetworkGraph(model).layers()
+    part, layers = random_examples(), layers_of(model)
     return layers, measure_ranges(model, layers, [part], CPU, nothing), part
 
 
@@ -275,7 +275,7 @@ def test_a_matrix_product_keeps_its_mean_result() -> None:
     )
     original = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9)
     ranges = {"source": Range(values.min(0), values.max(0), values.mean(0))}
-    quantized = quantized_model(original, NetworkGraph(original).layers(), ranges)
+    quantized = quantized_model(original, layers_of(original), ranges)
     found = new_session(quantized.SerializeToString(), CPU, {}).run({"inputs": values})["result"]
     errors = found - values @ weights
     assert np.abs(errors).max() > 1
@@ -302,7 +302,7 @@ def test_a_real_network_hardly_changes() -> None:
     sample = Sample(19, 19, join_rows([row_of(game) for game in games]), np.arange(len(games)))
     part = encode_sample(sample, info, np.random.default_rng(1))
     halves = [CalibrationInputs(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
-    layers = NetworkGraph(original).layers()
+    layers = layers_of(original)
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
     policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
     found = difference(policy_and_value[:1], policy_and_value[1:])

@@ -348,30 +348,19 @@ def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str)
     return target
 
 
-class TorchLogits:
-    """A network's logits of planes, always with its current weights.
+def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyPlayer:
+    """Return a network as a player, always with its current weights; each thread evaluates a share of the positions."""
+    threads = threads_on(machine)
+    pool = machine.pool(threads)
 
-    Each thread evaluates a share of the positions (`training.core.devices`).
-    """
-
-    def __init__(self, net: PolicyNet, machine: Machine) -> None:
-        self._net: Final = net
-        self._machine: Final = machine
-        self._threads: Final = threads_on(machine)
-        self._pool: Final = machine.pool(self._threads)
-
-    def __call__(self, planes: FloatArray) -> FloatArray:
-        """Return logits, float32[K, A], for planes, float32[K, 48, H, W]."""
-        parts = min(self._threads, 1 + len(planes) // _LEAST_PART)
-        return np.concatenate(list(self._pool.map(self._evaluate, np.array_split(planes, parts))))
-
-    def _evaluate(self, planes: FloatArray) -> FloatArray:
+    def evaluate(planes: FloatArray) -> FloatArray:
         with torch.inference_mode():
-            logits = self._machine.run(self._net, torch.from_numpy(planes).to(self._machine.device))
+            logits = machine.run(net, torch.from_numpy(planes).to(machine.device))
         result: FloatArray = logits.cpu().numpy()
         return result
 
+    def evaluate_in_parts(planes: FloatArray) -> FloatArray:
+        parts = min(threads, 1 + len(planes) // _LEAST_PART)
+        return np.concatenate(list(pool.map(evaluate, np.array_split(planes, parts))))
 
-def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyPlayer:
-    """Return a network as a player."""
-    return PolicyPlayer(TorchLogits(net, machine), name)
+    return PolicyPlayer(evaluate_in_parts, name)
