@@ -192,19 +192,6 @@ class DistillationTask:
         }
 
 
-def _stream(config: TrainConfig, machine: Machine) -> Stream[SampleBatch]:
-    """Return the batches of a run."""
-    shares = {(width, height): share for width, height, share in config.board_shares}
-    return Batches(
-        config.data / TRAIN,
-        config.learning.batch,
-        seed=config.learning.seed,
-        device=machine.device,
-        shares=shares,
-        in_memory=config.in_memory,
-    )
-
-
 def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:
     """Log the boards that have a share of the batches, but no positions."""
     found = count_positions(config.data / TRAIN)
@@ -235,7 +222,15 @@ def new_loop(
     if facts.has_ranks:
         config = replace(config, loss=replace(config.loss, value=_WEIGHT_OF_RESULTS))
     module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
-    stream = _stream(config, machine)
+    shares = {(width, height): share for width, height, share in config.board_shares}
+    stream = Batches(
+        config.data / TRAIN,
+        learning.batch,
+        seed=learning.seed,
+        device=machine.device,
+        shares=shares,
+        in_memory=config.in_memory,
+    )
     _name_missing_boards(config, log)
     if checkpoint is None and has_folded_norms(config):
         _unfold_norms(module, stream, machine)

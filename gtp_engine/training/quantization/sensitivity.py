@@ -72,14 +72,9 @@ def run_examples(model: OnnxModel, examples: Sequence[CalibrationInputs]) -> lis
             model.run(part.spatial[begin : begin + model.batch], part.globals_[begin : begin + model.batch])
             for begin in range(0, len(part), model.batch)
         ]
-        outputs.append(join_outputs(pieces))
+        columns = zip(*pieces, strict=True)
+        outputs.append(RawOutputs(*(None if column[0] is None else np.concatenate(column) for column in columns)))
     return outputs
-
-
-def join_outputs(pieces: Sequence[RawOutputs]) -> RawOutputs:
-    """Return the outputs of several calls, one after the other."""
-    columns = zip(*pieces, strict=True)
-    return RawOutputs(*(None if column[0] is None else np.concatenate(column) for column in columns))
 
 
 def difference(reference: Sequence[RawOutputs], other: Sequence[RawOutputs]) -> Difference:

@@ -121,7 +121,8 @@ def plan_with_advantages(rng: np.random.Generator, width: int, height: int) -> G
 
 def varied_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
     """Return the plan of a game; see the shares above."""
-    rules = _draw_rules(rng)
+    weights = np.array(list(RULE_WEIGHTS.values()))
+    rules = PRESETS[list(RULE_WEIGHTS)[rng.choice(len(weights), p=weights / weights.sum())]]
     deviation = WIDE_KOMI_DEVIATION if rng.random() < WIDE_KOMI_SHARE else KOMI_DEVIATION
     opening = draw_opening_length(rng, width, height)
     is_made_even = rng.random() < EVEN_SHARE
@@ -140,8 +141,3 @@ def varied_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
         return plan._replace(handicap=free_handicap_points(stones, width, height))
     even_at = max(opening, 2 * stones - 1) if is_made_even else None
     return plan._replace(white_passes=stones - 1, even_at=even_at)
-
-
-def _draw_rules(rng: np.random.Generator) -> Rules:
-    names, weights = list(RULE_WEIGHTS), np.array(list(RULE_WEIGHTS.values()))
-    return PRESETS[names[rng.choice(len(names), p=weights / weights.sum())]]

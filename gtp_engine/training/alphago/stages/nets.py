@@ -260,7 +260,8 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
 def check_net_file(path: Path, module: Net) -> None:
     """Raise ModelError if the network file's outputs differ from those of `module` on random planes."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
-    planes = random_planes(module.shape, module.PLANES)
+    size = (_CHECKED_POSITIONS, module.PLANES, module.shape.height, module.shape.width)
+    planes = (np.random.default_rng(_SEED).random(size) < _DENSITY).astype(np.float32)
     module.eval()
     with torch.no_grad():
         wanted = module(torch.from_numpy(planes)).numpy()
@@ -273,13 +274,6 @@ def check_net_file(path: Path, module: Net) -> None:
         assert outputs.value is not None and outputs.ownership is not None, "checked when the file was opened"
         found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
     check_output(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
-
-
-def random_planes(shape: NetShape, planes: int) -> FloatArray:
-    """Return random planes of ones and zeros, float32[8, planes, H, W]."""
-    rng = np.random.default_rng(_SEED)
-    size = (_CHECKED_POSITIONS, planes, shape.height, shape.width)
-    return (rng.random(size) < _DENSITY).astype(np.float32)
 
 
 def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:

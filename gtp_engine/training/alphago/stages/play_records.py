@@ -9,7 +9,7 @@ Files are named `<seed>-<number>.sgf`.
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
@@ -55,19 +54,24 @@ class RecordFolder:
     def check(self, settings: RecordSettings) -> None:
         """Raise RecordsError if the games found at the beginning have another board, other rules or another komi.
 
-        The first record that can be read stands for all.
+        The first record that can be read stands for all; training leaves the others out.
         """
-        game = next(self._readable(), None)
         wanted = (settings.size, settings.size, PRESETS[settings.rules], settings.komi)
-        if game is not None and (game.width, game.height, game.rules, game.komi) != wanted:
-            terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
-            raise RecordsError(
-                problem(
-                    f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
-                    expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
-                    advice="give the settings that they were played with, or another folder",
+        for name in self._names:
+            try:
+                game = record_to_game(parse_sgf(read_sgf_file(str(self._path / name))))
+            except SgfError:
+                continue
+            if (game.width, game.height, game.rules, game.komi) != wanted:
+                terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
+                raise RecordsError(
+                    problem(
+                        f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
+                        expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
+                        advice="give the settings that they were played with, or another folder",
+                    )
                 )
-            )
+            return
 
     def add(self, played: PlayedGame, result: str, player: str) -> None:
         """Write a game that `player` played against itself; the file gets its name once it is complete."""
@@ -76,14 +80,6 @@ class RecordFolder:
         with writing(path, RecordsError, "record"), replacing(path) as unfinished:
             unfinished.write_text(text + "\n", encoding="utf-8")
         self.count += 1
-
-    def _readable(self) -> Iterator[Game]:
-        """Yield the games found at the beginning, without those that cannot be read, which training leaves out."""
-        for name in self._names:
-            try:
-                yield record_to_game(parse_sgf(read_sgf_file(str(self._path / name))))
-            except SgfError:
-                continue
 
 
 def load_player(
