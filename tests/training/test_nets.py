@@ -12,13 +12,12 @@ import pytest
 from nn.katago_files import NetworkFile
 from shared_files import shared_file
 from training.needs_torch import torch
-from training.toy import TINY, random_positions, run, tiny_config, tiny_module
+from training.toy import TINY, exported, random_positions, run, tiny_config, tiny_module
 
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.nn.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.onnx_export import build_model, info_of_network
-from gtp_engine.training.distillation.module_files import export_network
 from gtp_engine.training.distillation.run import facts_of, first_module, new_loop
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx
 from gtp_engine.training.nets.layers import NormLayer
@@ -176,8 +175,7 @@ def test_invalid_architectures(text: str) -> None:
 
 def from_file(folder: Path, module: NetworkModule) -> NetworkModule:
     """Return a module as its exported file has it, norms folded."""
-    export_network(module, folder / "net.onnx", name="net", origin="", terms="")
-    return NetworkModule(read_onnx(folder / "net.onnx")).eval()
+    return NetworkModule(read_onnx(exported(folder / "net.onnx", module))).eval()
 
 
 def unfold(module: NetworkModule) -> None:

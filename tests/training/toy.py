@@ -18,6 +18,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder, new_inputs
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
+from gtp_engine.training.distillation.module_files import export_network
 from gtp_engine.training.distillation.run import run_training
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -68,6 +69,12 @@ def tiny_module(seed: int = 1, outputs: OutputSet = PLAIN, **changes: Any) -> Ne
         elif "bias" in name or "mean" in name:
             tensor.copy_(torch.randn(tensor.shape, generator=generator) / 2)
     return module.eval()
+
+
+def exported(path: Path, module: NetworkModule | None = None) -> Path:
+    """Write a network, by default a tiny one, to a file; return its path."""
+    export_network(module or tiny_module(), path, name=path.stem, origin="made by a test", terms="CC0-1.0")
+    return path
 
 
 def run(module: NetworkModule, width: int, height: int, *, count: int = 3, seed: int = 1) -> Outputs:

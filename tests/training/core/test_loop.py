@@ -16,7 +16,7 @@ from board_helpers import play_moves
 from full_disk import fill_disk_of
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
-from training.toy import count_stones, run, tiny_config, tiny_module, unpacked, write_data
+from training.toy import count_stones, exported, run, tiny_config, tiny_module, unpacked, write_data
 
 from gtp_engine import ConfigError, Game, ModelError
 from gtp_engine.evaluation.from_game import write_game
@@ -35,7 +35,7 @@ from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
-from gtp_engine.training.distillation.module_files import export_network, module_of_checkpoint
+from gtp_engine.training.distillation.module_files import module_of_checkpoint
 from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
 from gtp_engine.training.nets.layers import norms_of
@@ -212,8 +212,7 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
     trained, _ = train(config)
     path = config.out / CHECKPOINT_FILE
     if kind == "onnx":
-        path = tmp_path / "net.onnx"
-        export_network(module_of_checkpoint(read_checkpoint(config.out)), path, name="net", origin="", terms="")
+        path = exported(tmp_path / "net.onnx", module_of_checkpoint(read_checkpoint(config.out)))
     again = new_loop(dataclasses.replace(config, init=path, out=tmp_path / "second"))
     begun, wanted = (run(each.average.module, 5, 5) for each in (again, trained))
     torch.testing.assert_close(begun, wanted, atol=1e-4, rtol=1e-4)

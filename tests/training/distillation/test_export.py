@@ -9,7 +9,7 @@ import onnx
 import pytest
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
-from training.toy import run, tiny_config, tiny_module, unpacked
+from training.toy import exported, run, tiny_config, tiny_module, unpacked
 
 from gtp_engine import Game, ModelError, load_evaluator
 from gtp_engine.config.sections import NetworkConfig
@@ -24,7 +24,6 @@ from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
 from gtp_engine.training.distillation.module_files import (
     check_file,
-    export_network,
     model_of,
     module_of_file,
 )
@@ -35,14 +34,8 @@ from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet
 
 
-def exported(tmp_path: Path, module: NetworkModule | None = None) -> Path:
-    path = tmp_path / "net.onnx"
-    export_network(module or tiny_module(), path, name="net", origin="made by a test", terms="CC0-1.0")
-    return path
-
-
 def test_files_have_metadata(tmp_path: Path) -> None:
-    path = exported(tmp_path)
+    path = exported(tmp_path / "net.onnx")
     onnx.checker.check_model(onnx.load(path), full_check=True)
     info = read_info(path)
     assert (info.kind, info.encoder, info.planes, info.globals_) == ("policy+value", "katago-v7", 22, 19)
@@ -52,7 +45,7 @@ def test_files_have_metadata(tmp_path: Path) -> None:
 
 
 def test_a_file_with_other_outputs_is_not_kept(tmp_path: Path) -> None:
-    path = exported(tmp_path, tiny_module(seed=1))
+    path = exported(tmp_path / "net.onnx", tiny_module(seed=1))
     with pytest.raises(ModelError, match=r"exported network's policy on 9×9 differs by [\d.e+-]+: expected at most"):
         check_file(path, tiny_module(seed=2))
 
@@ -61,7 +54,9 @@ def test_a_file_with_other_outputs_is_not_kept(tmp_path: Path) -> None:
 def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, outputs: OutputSet) -> None:
     """Positions of both colours go through the evaluator, the labels and the metrics, and come out without a change."""
     module = tiny_module(outputs=outputs)
-    network = NetworkConfig(model=str(exported(tmp_path, module)), provider="cpu", precision="float32", symmetry="none")
+    network = NetworkConfig(
+        model=str(exported(tmp_path / "net.onnx", module)), provider="cpu", precision="float32", symmetry="none"
+    )
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
     game, labeller, samples = Game(5, 5), Labeller(1, 5, 5), []
     positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
@@ -93,7 +88,7 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, out
 @pytest.mark.parametrize("activation", ["relu", "mish", "silu"])
 def test_weights_come_back_from_a_file(tmp_path: Path, activation: str) -> None:
     module = tiny_module(activation=activation)
-    path = exported(tmp_path, module)
+    path = exported(tmp_path / "net.onnx", module)
     again = NetworkModule(read_onnx(path)).eval()
     torch.testing.assert_close(run(again, 6, 5), run(module, 6, 5), rtol=1e-5, atol=1e-5)
     network = replace(again.describe(), name="net")
@@ -105,7 +100,7 @@ def test_weights_come_back_from_a_file(tmp_path: Path, activation: str) -> None:
 def test_weights_of_other_shapes_come_back(tmp_path: Path, version: int) -> None:
     network = parse_network(NetworkFile(version, ("gpool", ("ordinary", "gpool"), "ordinary")).bytes())
     module = NetworkModule(network).eval()
-    path = exported(tmp_path, module)
+    path = exported(tmp_path / "net.onnx", module)
     torch.testing.assert_close(
         run(NetworkModule(read_onnx(path)).eval(), 5, 4), run(module, 5, 4), rtol=1e-5, atol=1e-5
     )
@@ -137,7 +132,7 @@ def with_a_wrong_architecture(model: onnx.ModelProto) -> None:
     ],
 )
 def test_files_that_were_changed(tmp_path: Path, change: Callable[[onnx.ModelProto], None], message: str) -> None:
-    path = exported(tmp_path)
+    path = exported(tmp_path / "net.onnx")
     model = onnx.load(path)
     change(model)
     onnx.save(model, path)
@@ -147,7 +142,7 @@ def test_files_that_were_changed(tmp_path: Path, change: Callable[[onnx.ModelPro
 
 def test_transformers_cannot_be_read_back(tmp_path: Path) -> None:
     network = parse_network(NetworkFile(17, ("attention-learned", "ffn")).bytes())
-    path = exported(tmp_path, NetworkModule(network).eval())
+    path = exported(tmp_path / "net.onnx", NetworkModule(network).eval())
     with pytest.raises(ModelError, match="is not that of its architecture"):
         read_onnx(path)
 
@@ -170,8 +165,7 @@ def test_networks_that_imitate_people(tmp_path: Path, block: int) -> None:
     path.write_bytes(NetworkFile(15, human=1).bytes(gzipped=True))
     network = module_of_file(path).network
     network = replace(network, trunk=replace(network.trunk, profile_block=block))
-    target = tmp_path / "human.onnx"
-    export_network(NetworkModule(network).eval(), target, name="human", origin="", terms="")
+    target = exported(tmp_path / "human.onnx", NetworkModule(network).eval())
     assert read_info(target).needs_profile
     read = module_of_file(target)
     assert read.needs_profile and read.trunk.profile_block == block

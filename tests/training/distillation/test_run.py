@@ -5,23 +5,25 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from match_helpers import engine
 from training.commands import carry_out_here
 from training.needs_torch import torch
+from training.toy import exported, tiny_config, tiny_module, trained, write_data
 from training.toy import run as run_module
-from training.toy import tiny_config, tiny_module, trained, write_data
 
 from gtp_engine.base import steps
 from gtp_engine.base.steps import ENGINE, carry_out, carry_out_all, engine_command
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
-from gtp_engine.nn.katago_inputs import ADVANTAGE
+from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import info_of, read_info, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -29,9 +31,9 @@ from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLo
 from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
-from gtp_engine.training.distillation.module_files import KIND, export_network, module_of_file
+from gtp_engine.training.distillation.module_files import KIND, module_of_file
 from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop
-from gtp_engine.training.distillation.shards import ShardError, read_shard, shard_paths, write_shard
+from gtp_engine.training.distillation.shards import Samples, ShardError, read_shard, shard_paths, write_shard
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.quantization import sensitivity
@@ -75,15 +77,18 @@ def test_a_network_trained_on_one_board_alone_plays_that_board_alone(
     assert str(read_info(file).sizes) == boards
 
 
+def relabel(data: Path, change: Callable[[Samples], Samples]) -> None:
+    for path in shard_paths(data / "train"):
+        samples, meta = read_shard(path)
+        path.unlink()
+        write_shard(path, change(samples), meta)
+
+
 def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, name="stones", samples=16)
+    config, advantage = tiny_config(tmp_path, name="stones", samples=16), np.eye(GLOBALS, dtype=np.float32)[ADVANTAGE]
     for with_advantages in (False, True):
         if with_advantages:
-            path = shard_paths(config.data / "train")[0]
-            samples, meta = read_shard(path)
-            path.unlink()
-            samples.globals[:, ADVANTAGE] = 1.0
-            write_shard(path, samples, meta)
+            relabel(config.data, lambda samples: samples._replace(globals=samples.globals + advantage))
         run = replace(config, out=tmp_path / str(with_advantages))
         assert trained(run)
         assert read_info(run.out / "stones.onnx").advantages == with_advantages
@@ -103,10 +108,7 @@ def test_a_new_network_has_the_outputs_that_its_data_label(tmp_path: Path) -> No
     """The first shard of each board decides; positions without a label are left out of a loss."""
     config = tiny_config(tmp_path)
     assert first_module(config, facts_of(config.data / "train"), print).network.version == PLAIN.version
-    for path in shard_paths(config.data / "train"):
-        samples, meta = read_shard(path)
-        path.unlink()
-        write_shard(path, samples._replace(optimistic=samples.policy, score=abs(samples.score)), meta)
+    relabel(config.data, lambda samples: samples._replace(optimistic=samples.policy, score=abs(samples.score)))
     write_data(config.data, (5, 5), seed=2)
     assert first_module(config, facts_of(config.data / "train"), print).network.version == WITH_ERRORS.version
 
@@ -121,21 +123,16 @@ def test_a_run_drops_the_outputs_of_its_first_network_that_its_data_do_not_label
     """The search would use them as they were, while the trunk before them changes."""
     first = tiny_module(outputs=WITH_ERRORS)
     if kind == "onnx":
-        init = tmp_path / "first.onnx"
-        export_network(first, init, name="first", origin="", terms="")
+        init = exported(tmp_path / "first.onnx", first)
     else:
         init = tmp_path / "run" / "checkpoint.pt"
         network = {"architecture": architecture_of(first.network), "counts_statistics": True}
         write_checkpoint(init.parent, Checkpoint(KIND, network, {}, first.state_dict(), {}, 0, 0, 0.0))
     config = tiny_config(tmp_path, name="second", samples=16, init=init, out=tmp_path / "second")
-    for path in shard_paths(config.data / "train"):
-        samples, meta = read_shard(path)
-        path.unlink()
-        if optimistic:
-            samples = samples._replace(optimistic=samples.policy)
-        if errors:
-            samples = samples._replace(score=abs(samples.score))
-        write_shard(path, samples, meta)
+    if optimistic:
+        relabel(config.data, lambda samples: samples._replace(optimistic=samples.policy))
+    if errors:
+        relabel(config.data, lambda samples: samples._replace(score=abs(samples.score)))
     begun = first_module(config, facts_of(config.data / "train"), print)
     for found, before in zip(run_module(begun.eval(), 5, 5), run_module(first, 5, 5), strict=True):
         torch.testing.assert_close(found, before[:, : found.shape[1]], rtol=1e-4, atol=1e-4)
@@ -271,9 +268,7 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
 
 def test_a_network_names_the_one_that_it_began_with(tmp_path: Path) -> None:
     """Its terms may bind what was trained on from it; a plan forgot it besides in the part after."""
-    init = tmp_path / "first.onnx"
-    export_network(tiny_module(), init, name="first", origin="", terms="")
-    config = tiny_config(tmp_path, name="second", samples=16, init=init)
+    config = tiny_config(tmp_path, name="second", samples=16, init=exported(tmp_path / "first.onnx"))
     assert trained(config)
     origin = read_info(config.out / "second.onnx").origin
     assert (
@@ -317,8 +312,7 @@ def test_every_step_of_a_short_chain(
     monkeypatch.setattr(sensitivity, "ROUND_SECONDS", 0.01)
     sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.001, "games": 1, "visits": 2}
     plan = TINY._replace(**sizes, quantization=("--positions", 48))
-    teacher = tmp_path / "teacher.onnx"
-    export_network(tiny_module(), teacher, name="teacher", origin="", terms="")
+    teacher = exported(tmp_path / "teacher.onnx")
     commands = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(commands) == 0
     infos = {path.stem: info_of(read_properties(path)) for path in tmp_path.glob("*.onnx") if path != teacher}

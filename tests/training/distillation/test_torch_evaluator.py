@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
-from training.toy import tiny_module
+from training.toy import exported, tiny_module
 
 from gtp_engine import Evaluator, Game, ModelError, Rules
 from gtp_engine.base.progress import ProgressBar
@@ -25,7 +25,7 @@ from gtp_engine.training.distillation import module_files
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
 from gtp_engine.training.distillation.generate import generate
-from gtp_engine.training.distillation.module_files import TorchModel, TorchTeacher, export_network
+from gtp_engine.training.distillation.module_files import TorchModel, TorchTeacher
 from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
 from gtp_engine.training.distillation.workers import OnnxTeacher
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
@@ -59,8 +59,7 @@ def test_an_imported_network_as_a_teacher(tmp_path: Path, version: int) -> None:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Return an exported network."""
-    export_network(tiny_module(), tmp_path / "net.onnx", name="net", origin="", terms="CC0-1.0")
-    return tmp_path / "net.onnx"
+    return exported(tmp_path / "net.onnx")
 
 
 def model_of(path: Path) -> TorchModel:
@@ -117,8 +116,7 @@ def test_where_memory_is_too_small_calls_are_halved(path: Path, monkeypatch: pyt
 
 def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests of several ports are answered together, each with its own, on boards of any size up to the largest."""
-    path = tmp_path / "net.onnx"
-    export_network(tiny_module(outputs=WITH_ERRORS), path, name="net", origin="", terms="")
+    path = exported(tmp_path / "net.onnx", tiny_module(outputs=WITH_ERRORS))
     model = model_of(path)
     server = EvaluationServer([model])
     ports = [server.port(0, rows=4, area=20) for _ in range(3)]

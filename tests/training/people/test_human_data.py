@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from fake_evaluators import UniformEvaluator
 from training.needs_torch import torch
-from training.toy import TINY, tiny_config, tiny_module, trained, unpacked, write_data
+from training.toy import TINY, exported, tiny_config, trained, unpacked, write_data
 
 from gtp_engine import ConfigError, TengenError, load_evaluator
 from gtp_engine.cli import cli
@@ -30,7 +30,7 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.losses import HeldOut, profiles
-from gtp_engine.training.distillation.module_files import export_network, module_of_file
+from gtp_engine.training.distillation.module_files import module_of_file
 from gtp_engine.training.distillation.run import export_run, new_loop
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
 from gtp_engine.training.people.human_data import (
@@ -209,12 +209,6 @@ def test_profiles_in_training_are_those_of_play_in_what_is_learned(tmp_path: Pat
         assert not np.delete(found, [*range(6, 74), 86]).any()
 
 
-def _first(tmp_path: Path) -> Path:
-    init = tmp_path / "first.onnx"
-    export_network(tiny_module(), init, name="first", origin="", terms="")
-    return init
-
-
 def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
     """In miniature: 3k always play the first free point, 9d the last; the frozen blocks stay as they are."""
 
@@ -224,7 +218,7 @@ def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
 
     lines = [line(i, rank=rank, moves=moves(rank)) for i in range(100) for rank in ("3k", "9d")]
     folder = fill(tmp_path, lines, positions=1600, held_out_positions=200, held_out=0.2, per_game=8)
-    init = _first(tmp_path)
+    init = exported(tmp_path / "first.onnx")
     config = tiny_config(
         tmp_path, data=folder, init=init, name="imitator", shape=TINY, samples=80 * 32, batch=32, frozen_blocks=1,
         fixed_norms=0.99, learning_rate=0.03, validation_positions=64,
@@ -250,9 +244,15 @@ def test_a_run_with_frozen_blocks_resumes_exactly(tmp_path: Path) -> None:
     folder = fill(tmp_path, [line(i) for i in range(40)], positions=400, held_out=0.0, held_out_positions=0)
     for changes in ({}, {"data": folder}):  # the profile was added after a third block, so never
         with pytest.raises(ConfigError, match="3 frozen blocks: expected at most 2"):
-            new_loop(tiny_config(tmp_path, init=_first(tmp_path), frozen_blocks=3, **changes))
+            new_loop(tiny_config(tmp_path, init=exported(tmp_path / "first.onnx"), frozen_blocks=3, **changes))
     config = tiny_config(
-        tmp_path, data=folder, init=_first(tmp_path), samples=160, frozen_blocks=1, fixed_norms=0.99, validations=0
+        tmp_path,
+        data=folder,
+        init=exported(tmp_path / "first.onnx"),
+        samples=160,
+        frozen_blocks=1,
+        fixed_norms=0.99,
+        validations=0,
     )
     whole = new_loop(config)
     whole.run()
