@@ -86,13 +86,6 @@ def test_moves_of_won_games_become_more_probable_and_those_of_lost_ones_less(tmp
     assert torch.equal((after - before).sign(), moves.outcomes.sign())
 
 
-def test_a_learner_that_wins_every_game_learns_nothing(tmp_path: Path) -> None:
-    """The baseline is the colour's mean reward; without it, every move would become more probable."""
-    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
-    before, after, moves = learned(run, BLACK, game_of("B2", "A1", "B1"), game_of("B2", "C1", "B1"))
-    assert moves.outcomes.tolist() == [0, 0, 0, 0] and torch.equal(before, after)
-
-
 def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
     collector = Collector()
     collector.complete(game_of("B2", "A1", "pass", "C1"), learner=BLACK)

@@ -17,7 +17,6 @@ from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
-from gtp_engine.training.core.loop import prefetched
 from gtp_engine.training.core.optimizer import split
 from gtp_engine.training.distillation.batches import (
     Batches,
@@ -131,25 +130,6 @@ def test_a_stream_continues_at_its_state(tmp_path: Path, new_stream: Callable[[P
         next(batches)
     again.go_to(batches.state())
     assert all(same(*pair) for pair in zip(islice(batches, 20), islice(again, 20), strict=True))
-
-
-def test_prefetched_batches_are_those_of_the_stream_with_its_states(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5), (4, 3))
-    batches, again = stream(tmp_path), stream(tmp_path)
-    with prefetched(stream(tmp_path)) as prepared:
-        found = list(islice(prepared, 10))
-    assert all(same(batch, next(batches)) for batch, _ in found)
-    again.go_to(found[-1][1])
-    assert same(next(again), next(batches))
-
-
-def test_prefetching_passes_errors_on(tmp_path: Path) -> None:
-    write_data(tmp_path, (5, 5), shards=1)
-    batches = stream(tmp_path)
-    (path,) = shard_paths(tmp_path / "train")
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ShardError, match="damaged"), prefetched(batches) as prepared:
-        next(prepared)
 
 
 def test_orientations_share_a_batch_evenly() -> None:
