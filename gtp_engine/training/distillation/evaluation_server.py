@@ -4,9 +4,10 @@
     Port               the place at which a worker asks for evaluations; it is passed on to the worker's process
     RemoteTeacher      returns an evaluator that asks at a port: what a worker has in place of a network of its own
 
-A port is a pipe and shared memory.  The worker writes its inputs into the memory, the planes as bits, and
-sends the board and the number of positions; the server writes the outputs and answers.  Requests that wait together are
-evaluated together, if they are for the same network and board.
+A port is a pipe and shared memory.  The worker writes its inputs into the memory, the planes as bits, and sends width,
+height and the number of positions; the server writes the outputs, and sends the numbers of policies and of other
+values, or the text of an error.  Requests that wait together are evaluated together, if they are for the same network
+and board.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import Any, Final, NamedTuple, Protocol, Self, cast
+from typing import Any, Final, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,22 +48,6 @@ class BitsModel(Protocol):
     def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
         """Return the outputs for `bits` [K, planes, ⌈A/8⌉] and `globals_` [K, globals]."""
         ...
-
-
-class PortRequest(NamedTuple):
-    """What a worker sends."""
-
-    width: int
-    height: int
-    positions: int
-
-
-class PortAnswer(NamedTuple):
-    """What it receives: the numbers of policies and of other values, or the text of an error."""
-
-    policies: int
-    misc: int
-    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,12 +125,11 @@ class EvaluationServer:
             for ready in wait(list(ports), _CHECK_INTERVAL):
                 pipe = cast("Connection", ready)
                 try:
-                    request: PortRequest = pipe.recv()
+                    width, height, count = pipe.recv()
                 except (EOFError, OSError):  # its worker has ended
                     del ports[pipe]
                     continue
-                kind = (ports[pipe].network, request.width, request.height)
-                waiting.setdefault(kind, []).append((pipe, request.positions))
+                waiting.setdefault((ports[pipe].network, width, height), []).append((pipe, count))
             for (network, width, height), requests in waiting.items():
                 self._answer(network, width, height, [(pipe, ports[pipe], count) for pipe, count in requests])
 
@@ -157,13 +141,12 @@ class EvaluationServer:
         try:
             found = self._networks[network].run_bits(bits, globals_, width, height)
         except Exception as error:  # the workers report it
-            answer = PortAnswer(0, 0, f"{type(error).__name__}: {error}")
+            answer: tuple[int, int] | str = f"{type(error).__name__}: {error}"
         else:
             assert found.policy is not None and found.misc is not None, "and these two"
-            answer = PortAnswer(found.policy.shape[1], found.misc.shape[1])
-            begin = 0
+            answer, begin = (found.policy.shape[1], found.misc.shape[1]), 0
             for _, port, count in requests:
-                places = port.outputs(count, area, answer.policies, answer.misc)
+                places = port.outputs(count, area, *answer)
                 for place, values in zip(places, found, strict=True):
                     assert place is not None and values is not None, "networks of KataGo's kind have all outputs"
                     place[:] = values[begin : begin + count]
@@ -203,13 +186,13 @@ class RemoteModel:
         bits[:] = np.packbits(spatial.reshape(count, planes, area) > 0, axis=2)
         values[:] = globals_
         try:
-            port.pipe.send(PortRequest(width, height, count))
-            answer: PortAnswer = port.pipe.recv()
+            port.pipe.send((width, height, count))
+            answer: tuple[int, int] | str = port.pipe.recv()
         except (EOFError, OSError):
             raise ModelError("the process that runs the networks has ended") from None
-        if answer.error:
-            raise ModelError(f"network {self.info.name} could not be run ({answer.error})")
-        return port.outputs(count, area, answer.policies, answer.misc)
+        if isinstance(answer, str):
+            raise ModelError(f"network {self.info.name} could not be run ({answer})")
+        return port.outputs(count, area, *answer)
 
 
 @dataclass(frozen=True)

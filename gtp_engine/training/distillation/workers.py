@@ -29,8 +29,7 @@ from gtp_engine.training.distillation.labelled_games import MOST_LIVES, Labelled
 from gtp_engine.training.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 
 TeacherMaker = Callable[[], Evaluator]
-PlayerMaker = Callable[[], MovePolicy]
-"""Return a worker's teacher and its player; can be pickled."""
+"""Returns a worker's teacher; can be pickled."""
 
 CHECK_INTERVAL: Final = 1.0
 """Seconds of waiting for a block between two checks for an interruption."""
@@ -104,14 +103,12 @@ class Makers(NamedTuple):
     """What makes the networks of a worker."""
 
     teacher: TeacherMaker
-    player: PlayerMaker | None = None
+    player: PlayingNetwork | None = None
 
     def blocks(self, settings: SelfPlaySettings, place: WorkerPlace = FIRST_PLACE) -> Iterator[LabelledBlock]:
         """Return the blocks of a worker, in this process."""
         teacher, player = _at(self.teacher, place)(), self.player
-        if isinstance(player, PlayingNetwork):
-            player = replace(player, network=_at(player.network, place))
-        moves = None if player is None else player()
+        moves = None if player is None else replace(player, network=_at(player.network, place))()
         return play_blocks(teacher, settings, place.number, moves, life=place.life)
 
 

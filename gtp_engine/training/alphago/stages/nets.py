@@ -18,7 +18,7 @@ Shapes: N positions, boards of H × W points, A = H·W.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -84,15 +84,6 @@ class NetShape:
         return f"{self.width}x{self.height}-l{self.layers}c{self.channels}"
 
 
-class Filters(NamedTuple):
-    """A convolution as it is exported."""
-
-    weights: Tensor
-    """[O, I, side, side]."""
-    bias: Tensor
-    """[O]."""
-
-
 class ConvStack(nn.Module):
     """All convolutions but the last, each with a ReLU; if `normed`, with a batch norm before the ReLU."""
 
@@ -117,8 +108,8 @@ class ConvStack(nn.Module):
             planes = torch.relu(norm(conv(planes)))
         return planes
 
-    def filters(self) -> list[Filters]:
-        """Return the convolutions with their norms merged into them."""
+    def filters(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the weights [O, I, side, side] and biases [O] of the convolutions, their norms merged into them."""
         return [_merged(conv, norm) for conv, norm in zip(self.layers, self.norms, strict=True)]
 
 
@@ -210,15 +201,13 @@ def _new_norm(channels: int) -> NormLayer:
     return norm
 
 
-def _merged(conv: nn.Conv2d, norm: nn.Module) -> Filters:
+def _merged(conv: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tensor]:
     """Return a convolution and the norm or identity that follows it as one convolution."""
     if not isinstance(norm, NormLayer):
         assert conv.bias is not None, "a convolution without a norm has a bias"
-        return Filters(conv.weight.detach(), conv.bias.detach())
+        return conv.weight.detach(), conv.bias.detach()
     factors = norm.describe()
-    return Filters(
-        conv.weight.detach() * torch.from_numpy(factors.scale)[:, None, None, None], torch.from_numpy(factors.bias)
-    )
+    return conv.weight.detach() * torch.from_numpy(factors.scale)[:, None, None, None], torch.from_numpy(factors.bias)
 
 
 def _initialize(layer: nn.Conv2d | nn.Linear) -> None:
