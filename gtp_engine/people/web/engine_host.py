@@ -38,10 +38,6 @@ END_WAIT: Final = 2.0
 """Seconds that the server waits for its analyses at the end; a search ends sooner, a compiler may not."""
 
 
-class ServerEndError(TengenError):
-    """The server ends before its networks were loaded."""
-
-
 LoadSource = Callable[[Config], SharedEngines]
 """Loads the networks of a configuration."""
 
@@ -120,7 +116,7 @@ class EngineHost:
     def stop_loading(self) -> None:
         """Let no one wait any longer for networks that are still being loaded; for `source` that is an error."""
         with suppress(InvalidStateError):
-            self._source.set_exception(ServerEndError("the server ends"))
+            self._source.set_exception(TengenError("the server ends"))
 
     def close(self) -> bool:
         """End the analyses and free the networks; return False if that takes too long, or if they are being loaded.

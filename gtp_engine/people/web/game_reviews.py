@@ -209,10 +209,6 @@ class SavedReviews(JsonFiles):
         return {}
 
 
-class ReviewError(TengenError):
-    """A review cannot begin now, or there is none."""
-
-
 class _Running(NamedTuple):
     """The review that is under way."""
 
@@ -272,7 +268,7 @@ class GameReviews:
     async def start(self, game: OpenGame, effort: Effort) -> None:
         """Begin to review a game, in the background, with this effort.
 
-        A review that no page shows gives way; raises ReviewError while a page shows another one that is under way.
+        A review that no page shows gives way; raises TengenError while a page shows another one that is under way.
         """
         async with self._lock:
             running = self._running
@@ -280,7 +276,7 @@ class GameReviews:
                 if running.name == game.name:
                     return
                 if self._games.is_shown(running.name):
-                    raise ReviewError("another game is being reviewed; try again when that review is finished")
+                    raise TengenError("another game is being reviewed; try again when that review is finished")
                 await self._end(running)
             cancel = CancelToken()
             self._latest = {}
@@ -294,12 +290,12 @@ class GameReviews:
                 await self._end(self._running)
 
     async def file(self, name: str, format: str) -> Message:
-        """Return a file of a finished review as a message, its bytes in base 64; raises ReviewError."""
+        """Return a file of a finished review as a message, its bytes in base 64; raises TengenError."""
         if format not in FORMATS:
-            raise ReviewError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
+            raise TengenError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
         finished = await self._find(name)
         if finished is None:
-            raise ReviewError("this game has no finished review: start one")
+            raise TengenError("this game has no finished review: start one")
         content = base64.b64encode(await asyncio.to_thread(finished.file, format)).decode("ascii")
         return {"type": "review_file", "id": name, "format": format, "content": content}
 

@@ -402,10 +402,6 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
     }
 
 
-class TooManyGamesError(TengenError):
-    """Every game that may have an engine is being played."""
-
-
 class OpenGames:
     """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
 
@@ -454,10 +450,10 @@ class OpenGames:
         return news
 
     def require_pace(self, address: str) -> None:
-        """Raise TooManyGamesError if too many new games have come from an address."""
+        """Raise TengenError if too many new games have come from an address."""
         if delay := self._paces(address).refusal():
             given = "too many games have been begun from your address"
-            raise TooManyGamesError(problem(given, advice=f"wait {ceil(delay)} seconds"))
+            raise TengenError(problem(given, advice=f"wait {ceil(delay)} seconds"))
 
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""
@@ -630,7 +626,7 @@ class OpenGames:
         return self._host.open_engine(config, self._host.log)
 
     async def _make_room(self) -> None:
-        """Close games that have been idle longest if there are too many; raises TooManyGamesError."""
+        """Close games that have been idle longest if there are too many; raises TengenError."""
         while (idle := [name for name, game in self._games.items() if game.is_idle]) and (
             len(idle) >= MOST_IDLE or len(self._games) + self._opening >= MOST_OPEN
         ):
@@ -638,4 +634,4 @@ class OpenGames:
                 if idle[0] in self._games and self._games[idle[0]].is_idle:
                     await self._games.pop(idle[0]).close()
         if len(self._games) + self._opening >= MOST_OPEN:
-            raise TooManyGamesError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")
+            raise TengenError(f"{counted(MOST_OPEN, 'game')} are being played; close one of their pages first")

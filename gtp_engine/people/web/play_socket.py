@@ -79,10 +79,6 @@ SessionMethod = Callable[[GameSession], object]
 T = TypeVar("T")
 
 
-class PageError(TengenError):
-    """A message of a page that the server does not understand, or cannot follow now."""
-
-
 async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
@@ -172,7 +168,7 @@ class _Page:
     async def _follow(self, message: bytes) -> Message | None:
         """Do what a message asks for, and return the answer, if it has one; raises TengenError."""
         if refusal := too_many_values(message):
-            raise PageError(refusal)
+            raise TengenError(refusal)
         try:
             data = json.loads(message)
         except (ValueError, RecursionError):
@@ -180,11 +176,11 @@ class _Page:
         name = data.get("do") if isinstance(data, dict) else None
         if not isinstance(name, str) or name not in self._commands:
             given = f"message {shown(message.decode(errors='replace'))}"
-            raise PageError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
+            raise TengenError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
         needed, command = self._commands[name]
         if self._role < needed:
             given = f"{name} with a token for {self._role.name.lower()}"
-            raise PageError(problem(given, expected=f"one for {needed.name.lower()}"))
+            raise TengenError(problem(given, expected=f"one for {needed.name.lower()}"))
         try:
             return await command(Fields(data))
         except IllegalMoveError as error:
@@ -250,7 +246,7 @@ class _Page:
 
     async def _problem(self, fields: Fields) -> Message:
         if not self._problems:
-            raise PageError("no problems are open: open a file of problems")
+            raise TengenError("no problems are open: open a file of problems")
         number = fields.integer("number", 1, len(self._problems))
         values = await self._reading(self._problems[number - 1], problem_values)
         return {"type": "problem", "number": number, **values}
@@ -316,9 +312,9 @@ class _Page:
         return await game.change(method, check, address=self._address)
 
     def _game(self) -> OpenGame:
-        """Return the game that is shown; raises PageError."""
+        """Return the game that is shown; raises TengenError."""
         if self._shown is None:
-            raise PageError("no game is open: start one")
+            raise TengenError("no game is open: start one")
         return self._shown
 
     def _game_with_room(self) -> OpenGame:
@@ -326,7 +322,7 @@ class _Page:
         game = self._game()
         if len(game.record()) > MAX_FILE:
             given = f"a game record of {len(game.record()):,} bytes"
-            raise PageError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
+            raise TengenError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
         return game
 
     async def _show(self, game: OpenGame) -> Message | None:

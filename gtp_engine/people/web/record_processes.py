@@ -38,12 +38,8 @@ MOST_SHOWN: Final = 150_000
 T = TypeVar("T")
 
 
-class RecordTooLargeError(TengenError):
-    """A record that would take too long to read or to show."""
-
-
 def check_record(data: bytes) -> None:
-    """Read and play a record as opening it does; raises SgfError, and RecordTooLargeError for one not to be shown."""
+    """Read and play a record as opening it does; raises SgfError, and TengenError for one not to be shown."""
     tree = GameTree(data)
     play_record(tree.record)
     count = 0
@@ -51,7 +47,7 @@ def check_record(data: bytes) -> None:
         count += 1 + sum(len(value) for value in node_values(node).values() if isinstance(value, list | dict))
         if count > MOST_SHOWN:
             given = f"a record of more than {MOST_SHOWN:,} nodes and marked points"
-            raise RecordTooLargeError(problem(given, advice="take variations out of it"))
+            raise TengenError(problem(given, advice="take variations out of it"))
 
 
 class RecordProcesses:
@@ -71,7 +67,7 @@ class RecordProcesses:
     async def call(self, function: Callable[[bytes], T], data: bytes, is_lost: Callable[[], bool]) -> T:
         """Return what a function returns for a record, and raise the TengenError that it raises; within a turn.
 
-        Raises RecordTooLargeError if that takes too long, or once the client `is_lost`, as a cancellation ends it.
+        Raises TengenError if that takes too long, or once the client `is_lost`, as a cancellation ends it.
         """
         if is_lost():  # while it waited for its turn
             raise TengenError("the client has gone")
@@ -92,10 +88,10 @@ def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[
         while not worker.pipe.poll(_CHECK):
             if is_over() or time.monotonic() > end:
                 given = f"a record that takes more than {READ_SECONDS:g} seconds to read"
-                raise RecordTooLargeError(problem(given, advice="take variations out of it"))
+                raise TengenError(problem(given, advice="take variations out of it"))
         found: T | TengenError = worker.pipe.recv()
     except (EOFError, ConnectionError):
-        raise RecordTooLargeError("the record could not be read: its process has ended") from None
+        raise TengenError("the record could not be read: its process has ended") from None
     finally:
         end_workers([worker])
     if isinstance(found, TengenError):
