@@ -32,7 +32,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import EngineError, TengenError, counted, problem, shown
+from gtp_engine.base.errors import EngineError, TengenError, counted, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
@@ -356,7 +356,7 @@ def measure_katago(command: str) -> dict[str, Any]:
         last = shown(output.strip().rpartition("\n")[2], length=200)
         ended = f"ended with exit code {status}, after {last}" if status else f"printed no result, and at last {last}"
         raise BenchmarkError(
-            problem(f"{shown(command)} {ended}", expected="a command like `katago benchmark -model FILE -config FILE`")
+            f"{shown(command)} {ended}", expected="a command like `katago benchmark -model FILE -config FILE`"
         )
     best = max(results, key=lambda result: float(result["visits"]))
     board = _BOARD.search(output)

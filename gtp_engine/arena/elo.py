@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.errors import TengenError
 
 RatingArray = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: fl
         if length < _PRECISION:
             return Fit(strengths, covariance)
     raise RatingError(
-        problem("no most likely ratings: a player or group won every game against the rest", expected="prior games")
+        "no most likely ratings: a player or group won every game against the rest", expected="prior games"
     )
 
 
@@ -167,4 +167,4 @@ def _check_connected(games: RatingArray) -> None:
     for _ in games:
         reached |= (games[reached] > 0).any(axis=0)
     if not reached.all():
-        raise RatingError(problem("some players are not connected by games", expected="a round robin"))
+        raise RatingError("some players are not connected by games", expected="a round robin")

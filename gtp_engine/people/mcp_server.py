@@ -81,7 +81,7 @@ class Position:
             at = [node for node in line if self.after is None or node.move_number <= self.after]
             if self.after is not None and not 0 <= self.after <= line[-1].move_number:
                 expected = f"0 to {line[-1].move_number}, the moves of the record"
-                raise GameStateError(problem(f"after {self.after}", expected=expected))
+                raise GameStateError(f"after {self.after}", expected=expected)
             game = at[-1].game()
         else:
             rules = Rules.parse(self.rules)
@@ -173,7 +173,7 @@ class GoTools:
         color = Color.EMPTY if where == PASS else game.color_at(where)
         if color == EMPTY:
             given = "pass" if where == PASS else f"{point.upper()} is empty"
-            raise InvalidVertexError(problem(given, expected="the vertex of a stone"))
+            raise InvalidVertexError(given, expected="the vertex of a stone")
         stones, liberties = game.chain(point), game.liberties(point)
         return {
             "color": str(color),
@@ -234,7 +234,7 @@ class GoTools:
     def what_if(self, position: Position, line: list[str], visits: int = DEFAULT_VISITS) -> dict[str, Any]:
         """Play a line from a position, and tell winrate and lead before and after it."""
         if not line:
-            raise GameStateError(problem("an empty line", expected='moves, as in ["D4", "Q16"]'))
+            raise GameStateError("an empty line", expected='moves, as in ["D4", "Q16"]')
         game = position.game()
         before, basis = self._search(game, visits)
         play_all(game, line)
@@ -273,7 +273,7 @@ class GoTools:
         game = position.game()
         if not 1 <= first <= last <= len(game.moves) or last - first >= 50:
             expected = f"numbers from 1 to {len(game.moves)}, at most fifty moves"
-            raise GameStateError(problem(f"moves {first} to {last}", expected=expected))
+            raise GameStateError(f"moves {first} to {last}", expected=expected)
         played = game.moves
         game.undo(len(played) - first + 1)
         report, basis = self._search(game, visits)
@@ -430,7 +430,7 @@ def _wrong_argument(error: Mapping[str, Any]) -> str:
 
 def _visits(visits: int) -> int:
     if not FEWEST_VISITS <= visits <= MOST_VISITS:
-        raise GameStateError(problem(counted(visits, "visit"), expected=f"{FEWEST_VISITS} to {MOST_VISITS}"))
+        raise GameStateError(counted(visits, "visit"), expected=f"{FEWEST_VISITS} to {MOST_VISITS}")
     return visits
 
 

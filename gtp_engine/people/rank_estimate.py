@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenError, counted, problem, shown_path
+from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenError, counted, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
 from gtp_engine.base.languages import _, ngettext, rank_text
 from gtp_engine.config import Config
@@ -131,7 +131,7 @@ def check_comparable(record: SgfRecord, game: Game) -> None:
     """
     if (game.width, game.height) != (SIDE, SIDE):
         given = f"a game on {game.width}x{game.height}"
-        raise TengenError(problem(given, expected=f"one on {SIDE}x{SIDE}, where ranks have been compared"))
+        raise TengenError(given, expected=f"one on {SIDE}x{SIDE}, where ranks have been compared")
     colors, komi = [move.color for move in game.moves], record.komi
     turn = next((i for i in range(1, len(colors)) if colors[i] == colors[i - 1]), None)
     given = ""
@@ -148,7 +148,7 @@ def check_comparable(record: SgfRecord, game: Game) -> None:
     elif turn is not None:
         given = f"a game whose moves {turn} and {turn + 1} are of one color"
     if given:
-        raise TengenError(problem(given, expected="an even game from the start"))
+        raise TengenError(given, expected="an even game from the start")
 
 
 class MoveMeter:
@@ -266,9 +266,7 @@ def estimate(table: RankTable, games: Sequence[Numbers]) -> RankEstimate:
     games = [game for game in games if len(game)]
     count = sum(map(len, games))
     if count < LEAST_MOVES:
-        raise TengenError(
-            problem(f"{counted(count, 'move')} of a player", expected=f"at least {LEAST_MOVES} to tell a rank")
-        )
+        raise TengenError(f"{counted(count, 'move')} of a player", expected=f"at least {LEAST_MOVES} to tell a rank")
     posterior = table.posterior(games)
     is_unlike = bool(table.distances(games).min() > UNLIKE)
     return RankEstimate(middle_rank(posterior), *interval_of(posterior), count, len(games), is_unlike)
@@ -327,7 +325,7 @@ def read_rank_table(path: Path) -> RankTable:
         return RankTable(networks=tuple(values["networks"]), factor=float(values["factor"]), **arrays)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            problem(f"rank table {shown_path(path)} cannot be read ({error})", advice="install the engine again")
+            f"rank table {shown_path(path)} cannot be read ({error})", advice="install the engine again"
         ) from error
 
 
@@ -422,7 +420,7 @@ def estimate_ranks(
         return RankReport({}, {}, unreadable, [])
     strong, human, _ = networks_of(config)
     if strong is None or human is None:
-        raise ConfigError(problem("a search without a network", expected="a network", advice="leave out --search"))
+        raise ConfigError("a search without a network", expected="a network", advice="leave out --search")
     table = read_rank_table(rank_table_path(model_path(config.network.human_model), human.info.name))
     meter = MoveMeter(strong, human)
     report = rank_players(meter, table, games, player=player, most=most, progress=progress, cancel=cancel)
@@ -458,9 +456,9 @@ def rank_players(
             game, played = play_record(record)
             check_comparable(record, game)
             if players[BLACK] == players[WHITE]:
-                raise TengenError(problem(f"both players are called {players[BLACK]}", expected="two names"))
+                raise TengenError(f"both players are called {players[BLACK]}", expected="two names")
             if game.moves and (other := seen.setdefault(tuple(game.moves), name)) != name:
-                raise TengenError(problem(f"the same moves as in {other}", expected="each game once"))
+                raise TengenError(f"the same moves as in {other}", expected="each game once")
             ranks = {BLACK: record.black_rank, WHITE: record.white_rank}
             for color, each in players.items():
                 met[each] = met.get(each, False) or any(_PROGRAM.search(text or "") for text in (each, ranks[color]))

@@ -39,7 +39,6 @@ from gtp_engine.base.errors import (
     InvalidVertexError,
     SgfError,
     counted,
-    problem,
     shown,
 )
 from gtp_engine.config import Config
@@ -148,7 +147,7 @@ def _from_file(path: Path, settings: MatchSettings) -> Game:
         game.to_play = record.to_play
     if game.is_over or game.has_no_result:
         given = f"the opening {path} ends with two passes" if game.is_over else f"the opening {path} has no result"
-        raise MatchError(problem(given, expected="a game that goes on", advice="cut it after some moves"))
+        raise MatchError(given, expected="a game that goes on", advice="cut it after some moves")
     return game
 
 

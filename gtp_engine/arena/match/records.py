@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed
-from gtp_engine.base.errors import problem, shown_path
+from gtp_engine.base.errors import shown_path
 from gtp_engine.base.files import append, complete_lines, json_of, owning, replacing
 from gtp_engine.base.steps import differences
 
@@ -169,7 +169,7 @@ class MatchFolder:
         with self._lock:
             if self._openings not in (None, digest):
                 given = f"{self.path} was played with other openings than {shown_path(folder)} holds now"
-                raise MatchError(problem(given, advice="restore its .sgf files, or choose another --out"))
+                raise MatchError(given, advice="restore its .sgf files, or choose another --out")
             if self._openings is None:
                 self._openings = digest
                 self._write_header()
@@ -223,6 +223,6 @@ class MatchFolder:
                 raise MatchError(f"{self._results}, line {number}, is not a game: {error}") from error
             if record.game in records:
                 given = f"{self._results}, line {number}, holds game {record.game} again, played by another process"
-                raise MatchError(problem(given, expected="each game once", advice="remove the line"))
+                raise MatchError(given, expected="each game once", advice="remove the line")
             records[record.game] = record
         return list(records.values())

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.errors import TengenError
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
@@ -61,10 +61,10 @@ class Sprt:
     def __post_init__(self) -> None:
         if not -MAX_ELO <= self.elo0 < self.elo1 <= MAX_ELO:
             given = f"Elo differences {self.elo0:g} and {self.elo1:g} of the sequential test"
-            raise MatchError(problem(given, expected=f"a smaller and a larger one from {-MAX_ELO:g} to {MAX_ELO:g}"))
+            raise MatchError(given, expected=f"a smaller and a larger one from {-MAX_ELO:g} to {MAX_ELO:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 0.5:
-                raise MatchError(problem(f"{name} {value:g}", expected="a probability above 0 and below 0.5"))
+                raise MatchError(f"{name} {value:g}", expected="a probability above 0 and below 0.5")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from gtp_engine.arena.elo import elo_difference, expected_score, format_elo, wilson_interval
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSide, Sprt, other_side
-from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.base.errors import counted, shown
 from gtp_engine.base.files import check_writable, writing
 from gtp_engine.base.installation import advice_for
 
@@ -327,11 +327,11 @@ def check_plot(path: Path) -> None:
     Its folder is created if need be.
     """
     if path.suffix.lower() not in FORMATS:
-        raise MatchError(problem(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}"))
+        raise MatchError(f"plot {shown(str(path))}", expected=f"a file name ending in {' or '.join(FORMATS)}")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MatchError(problem("plots need matplotlib", advice=advice_for("plot"))) from error
+        raise MatchError("plots need matplotlib", advice=advice_for("plot")) from error
     with writing(path, MatchError, "plot"):
         path.parent.mkdir(parents=True, exist_ok=True)
         check_writable(path)

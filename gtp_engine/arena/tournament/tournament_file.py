@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
-from gtp_engine.base.errors import TengenError, counted, problem, shown, toml_advice
+from gtp_engine.base.errors import TengenError, counted, shown, toml_advice
 from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.option import Option, Section, option, section_options
 
@@ -106,11 +106,11 @@ def read_description(path: Path) -> Tournament:
     try:
         return parse_description(tomllib.loads(text), base=path.parent)
     except tomllib.TOMLDecodeError as error:
-        raise MatchError(problem(f"{path} is not TOML: {error}", advice=toml_advice(text))) from error
+        raise MatchError(f"{path} is not TOML: {error}", advice=toml_advice(text)) from error
     except RecursionError:
         raise MatchError(f"{path} is nested too deeply") from None
     except (TengenError, ValueError) as error:  # the second for an integer too long for Python
-        raise MatchError(problem(f"{path}: {error}", advice=toml_advice(text))) from error
+        raise MatchError(f"{path}: {error}", advice=toml_advice(text)) from error
 
 
 def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> Tournament:
@@ -119,10 +119,10 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> To
     _check_keys(document, ("engines", "conditions", *known), "the tournament")
     entrants = tuple(_entrant(table) for table in _tables(document, "engines"))
     if len(entrants) < 2:
-        raise MatchError(problem(counted(len(entrants), "engine"), expected="two or more tables [[engines]]"))
+        raise MatchError(counted(len(entrants), "engine"), expected="two or more tables [[engines]]")
     names = [entrant.name for entrant in entrants]
     if repeated := {name for name in names if names.count(name) > 1}:
-        raise MatchError(problem(f"engine name {shown(min(repeated))} twice", advice="give each engine its own name"))
+        raise MatchError(f"engine name {shown(min(repeated))} twice", advice="give each engine its own name")
     description = Tournament(
         entrants=entrants,
         conditions=tuple(_condition(table) for table in _tables(document, "conditions")),
@@ -130,11 +130,11 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> To
         **{name: document[key] for key, name in known.items() if key in document},
     )
     if not description.conditions:
-        raise MatchError(problem("no conditions", expected="a table [[conditions]] with size, komi and a clock"))
+        raise MatchError("no conditions", expected="a table [[conditions]] with size, komi and a clock")
     folders = [description.folder(meeting).casefold() for meeting in description.meetings]
     if len(set(folders)) < len(folders):
         advice = "change a letter or a number, since folders are named after them"
-        raise MatchError(problem("engine names that differ only in punctuation or capitals", advice=advice))
+        raise MatchError("engine names that differ only in punctuation or capitals", advice=advice)
     for meeting in description.meetings:
         description.match(meeting)
     return description
@@ -143,7 +143,7 @@ def parse_description(document: Mapping[str, Any], *, base: Path = Path()) -> To
 def _tables(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     tables = document.get(key, [])
     if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-        raise MatchError(problem(f"{key} is not a list of tables", expected=f"[[{key}]] before each of them"))
+        raise MatchError(f"{key} is not a list of tables", expected=f"[[{key}]] before each of them")
     return tables
 
 
@@ -151,7 +151,7 @@ def _entrant(table: Mapping[str, Any]) -> Entrant:
     _check_keys(table, ("name", "command"), "an engine")
     values = [table.get(key) for key in ("name", "command")]
     if not all(isinstance(value, str) and value.strip() for value in values):
-        raise MatchError(problem(f"engine {shown(str(dict(table)))}", expected="a name and a command, both text"))
+        raise MatchError(f"engine {shown(str(dict(table)))}", expected="a name and a command, both text")
     return Entrant(str(values[0]), str(values[1]))
 
 
@@ -175,4 +175,4 @@ def _title(table: Mapping[str, Any]) -> str:
 
 def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
     if unknown := sorted(table.keys() - set(known)):
-        raise MatchError(problem(f"unknown key {shown(unknown[0])} of {what}", expected=", ".join(known)))
+        raise MatchError(f"unknown key {shown(unknown[0])} of {what}", expected=", ".join(known))

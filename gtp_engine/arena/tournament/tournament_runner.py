@@ -20,7 +20,7 @@ from gtp_engine.arena.match.runner import GamePool, check_programs, run_match
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
-from gtp_engine.base.errors import TengenError, counted, problem
+from gtp_engine.base.errors import TengenError, counted
 from gtp_engine.base.files import owning, replacing
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.search.limits import CancelToken
@@ -156,12 +156,12 @@ class TournamentRunner:
 def _core_sets(parallel: int) -> list[set[int]]:
     """Return the cores of each worker; raises MatchError where there are too few, or the system cannot bind."""
     if not hasattr(os, "sched_getaffinity"):
-        raise MatchError(problem("bind-to-cores", expected="Linux", advice="leave it out on this system"))
+        raise MatchError("bind-to-cores", expected="Linux", advice="leave it out on this system")
     cores = sorted(os.sched_getaffinity(0))
     each = len(cores) // parallel
     if each == 0:
         given = f"parallel = {parallel} with bind-to-cores"
-        raise MatchError(problem(given, expected=f"at most this machine's {counted(len(cores), 'core')}"))
+        raise MatchError(given, expected=f"at most this machine's {counted(len(cores), 'core')}")
     return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]
 
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 from typing import Final
 
-from gtp_engine.base.errors import CannotUndoError, GameStateError, IllegalMoveError, SgfError, counted, problem
+from gtp_engine.base.errors import CannotUndoError, GameStateError, IllegalMoveError, SgfError, counted
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import counts_all_stones
@@ -261,7 +261,7 @@ class GameSession:
         self.check_time()
         self.require(Phase.PLAYING)
         if self.game.to_play != self.settings.human:
-            raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
+            raise GameStateError("it is the engine's move", advice="let it play, or undo")
         played = self.game.play(point, self.settings.human)
         self._after_move()
         return played
@@ -286,7 +286,7 @@ class GameSession:
     def go_to(self, id: int) -> None:
         """Go on at another node of the tree; raises SgfError if there is none, or its position cannot be reached."""
         if self.phase is Phase.PLACING:
-            raise GameStateError(problem("the game has not begun", advice="place the handicap stones first"))
+            raise GameStateError("the game has not begun", advice="place the handicap stones first")
         node = self.tree.node(id)
         if node is not self.node:
             self._undone = None
@@ -364,7 +364,7 @@ class GameSession:
         `change` raises, and SgfError, with nothing changed, if the position of the game could no longer be reached.
         """
         if self.phase is Phase.PLACING:
-            raise GameStateError(problem("the game has not begun", advice="place the handicap stones first"))
+            raise GameStateError("the game has not begun", advice="place the handicap stones first")
         node = self.tree.node(id)
         raw, path = node.raw, self.node.path()
         found = change(node)
@@ -495,7 +495,7 @@ class GameSession:
         """
         self.require(Phase.SCORING, Phase.FINISHED)
         if any(not left.has_time for left in map(self.clock.left, (BLACK, WHITE))):
-            raise GameStateError(problem("the time has run out", advice="undo a move, or start a new game"))
+            raise GameStateError("the time has run out", advice="undo a move, or start a new game")
         self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else self._resumed_at)
         self._write_result()
         self._continue()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gtp_engine.base.errors import TimeSettingsError, of_kind, problem
+from gtp_engine.base.errors import TimeSettingsError, of_kind
 from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, format_time
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.coords import to_color
@@ -57,7 +57,7 @@ class GameSettings:
         time = of_kind(self.time, TimeSettings, "time")
         if time.kind is not TimeKind.NONE and time.main_time == 0 and not time.has_overtime:
             advice = "give main time, or none for no clock"
-            raise TimeSettingsError(problem(f"time {format_time(time)} has none for the first move", advice=advice))
+            raise TimeSettingsError(f"time {format_time(time)} has none for the first move", advice=advice)
 
     @property
     def engine(self) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import ConfigError, of_kind, problem
+from gtp_engine.base.errors import ConfigError, of_kind
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -89,10 +89,10 @@ class Effort:
         """Check the values."""
         given = {name: value for name, value in vars(self).items() if value is not None}
         if len(given) > 1:
-            raise ConfigError(problem(f"both {' and '.join(given)}", expected="one limit for the review"))
+            raise ConfigError(f"both {' and '.join(given)}", expected="one limit for the review")
         for name, value in given.items():
             if not of_kind(value, Integral if name == "visits" else Real, name) > 0:
-                raise ConfigError(problem(f"{name} {value}", expected="a number above 0"))
+                raise ConfigError(f"{name} {value}", expected="a number above 0")
 
     def first_visits(self, points: int) -> int | None:
         """Return the visits of each position in the first pass, on a board of `points`; None if time limits it.
@@ -197,10 +197,10 @@ def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
     None, a search by rollouts, is refused too: rollouts have no policy, and their scores are too rough.
     """
     if evaluator is None:
-        raise ConfigError(problem(f"{what} without a network", advice="set network.model (--model FILE)"))
+        raise ConfigError(f"{what} without a network", advice="set network.model (--model FILE)")
     if not evaluator.info.has_score or not evaluator.info.has_ownership:
         expected, advice = "one that evaluates score and ownership", "set network.model (--model FILE) to another"
-        raise ConfigError(problem(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice))
+        raise ConfigError(f"{what} with network {evaluator.info.name}", expected=expected, advice=advice)
     return evaluator
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gtp_engine.base.errors import InvalidVertexError, problem, shown
+from gtp_engine.base.errors import InvalidVertexError, shown
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
@@ -24,7 +24,7 @@ def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
         except InvalidVertexError as error:
             raise InvalidVertexError(f"region {shown(text)}: {error}; rectangles are given as in A1:F5") from None
         if len(corners) > 2 or PASS in corners:
-            raise InvalidVertexError(problem(f"region {shown(text)}", expected="vertices and rectangles, as in A1:F5"))
+            raise InvalidVertexError(f"region {shown(text)}", expected="vertices and rectangles, as in A1:F5")
         (x1, y1), (x2, y2) = point_to_xy(corners[0], width=width), point_to_xy(corners[-1], width=width)
         for y in range(min(y1, y2), max(y1, y2) + 1):
             points.update(xy_to_point(x, y, width=width) for x in range(min(x1, x2), max(x1, x2) + 1))
