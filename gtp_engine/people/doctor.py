@@ -5,11 +5,11 @@ unknown, what is broken as a problem, so that the report itself never fails.  `r
 it removes what would outlive an uninstallation.
 """
 
-import contextlib
 import platform
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -80,7 +80,10 @@ def format_findings(findings: Mapping[str, Any]) -> str:
     memory, free = findings["memory_mib"], findings["free_memory_mib"]
     memory_text = "unknown" if memory is None else f"{memory:,} MiB"
     memory_text += "" if free is None else f", {free:,} MiB of it free"
-    simd = findings["simd"]
+    simd, network, default = findings["simd"], findings["network"], findings["plays_with"]
+    runs = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
+    chosen = f"set by `gtp-engine models default`: {default['file']}"
+    how = "which ships with the engine" if default["is_builtin"] else chosen
     lines = {
         "Tengen": findings["version"],
         "Python": findings["python"],
@@ -96,31 +99,15 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         "graphics cards": ", ".join("{provider} {number}: {name}".format(**each) for each in findings["devices"])
         or "none found",
         **({"missing": " ".join(findings["missing"])} if findings["missing"] else {}),
-        "network": _network_text(findings["network"]),
-        "plays with": _plays_with_text(findings["plays_with"]),
-        "levels": findings["plays_with"]["levels"] or "none without a network",
+        "network": " ".join([runs, *network["reasons"]]),
+        "plays with": f"{default['name']} ({how}), unless set by --model" if default["name"] else "no network",
+        "levels": default["levels"] or "none without a network",
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
     }
     text = [f"{label:<14} {value}" for label, value in lines.items()]
     problems = [f"PROBLEM        {problem}" for problem in findings["problems"]]
     return "\n".join([*text, *(problems or ["No problems found."])])
-
-
-def _network_text(network: Mapping[str, Any]) -> str:
-    """Return which provider runs a network in which precision, and why."""
-    found = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
-    return " ".join([found, *network["reasons"]])
-
-
-def _plays_with_text(default: Mapping[str, Any]) -> str:
-    """Return the name of the default network and how it came to be that."""
-    how = (
-        "which ships with the engine"
-        if default["is_builtin"]
-        else f"set by `gtp-engine models default`: {default['file']}"
-    )
-    return f"{default['name']} ({how}), unless set by --model" if default["name"] else "no network"
 
 
 def _packages(problems: list[str]) -> dict[str, str | None]:
@@ -247,11 +234,8 @@ def _damage(files: "NetworkFiles", precision: str) -> list[str]:
     found = []
     for each in files.networks:
         try:
-            model = OnnxModel(each.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)
-            try:
+            with closing(OnnxModel(each.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)) as model:
                 check_evaluation(model, model.info.sizes.usual)
-            finally:
-                model.close()
         except TengenError as error:
             found.append(str(error))
     return found
@@ -272,28 +256,23 @@ def _default_network(problems: list[str]) -> "NetworkFiles | None":
 
 
 def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, Any]:
-    """Return name and file of the default network, and whether it is the one that ships."""
+    """Return name and file of the default network, where levels were measured, and whether it is the one that ships."""
+    from gtp_engine.engine.level_table import HUMAN_MODEL, read_table
     from gtp_engine.nn.named_networks import BUILTIN, default_name
 
     if files is None:
         return {"name": None, "file": None, "levels": None, "is_builtin": None}
+    levels = None
+    try:
+        levels = read_table(None, HUMAN_MODEL).describe()
+    except TengenError as error:
+        problems.append(str(error))
     return {
         "name": files.info.name,
         "file": str(files.path("auto")),
-        "levels": _levels(problems),
+        "levels": levels,
         "is_builtin": default_name() == BUILTIN,
     }
-
-
-def _levels(problems: list[str]) -> str | None:
-    """Return on which boards the levels were measured."""
-    from gtp_engine.engine.level_table import HUMAN_MODEL, read_table
-
-    try:
-        return read_table(None, HUMAN_MODEL).describe()
-    except TengenError as error:
-        problems.append(str(error))
-        return None
 
 
 def remove_compiled_code() -> str:
@@ -323,6 +302,6 @@ def remove_compiled_code() -> str:
     except OSError as error:
         raise TengenError(f"cannot remove {error.filename}: {error.strerror}") from error
     for folder in (current.parent, current.parents[1]) if is_ours else ():
-        with contextlib.suppress(OSError):  # it holds something else
+        with suppress(OSError):  # it holds something else
             folder.rmdir()
     return f"Removed the compiled code in {current.parent if is_ours else current}, {size / 2**20:.1f} MiB."
