@@ -140,23 +140,17 @@ def _free_target(target: Path, taken: Collection[Path]) -> Path:
     return next(name for name in names if name not in taken)
 
 
+@dataclass(frozen=True)
 class FileReviewer:
     """Reviews records, in any number of threads if the searcher of `analysis` allows it.
 
     `complete` adds to a review what `lessons.completed` adds, with the same networks; by default that is called here.
     """
 
-    def __init__(
-        self,
-        analysis: GameAnalysis,
-        terms: Terms,
-        people: People | None = None,
-        complete: Callable[[GameReview], GameReview] | None = None,
-    ) -> None:
-        self._analysis: Final = analysis
-        self._people: Final = people
-        self._complete: Final = complete or (lambda review: completed(review, analysis, people))
-        self._terms: Final = terms
+    analysis: GameAnalysis
+    terms: Terms
+    people: People | None = None
+    complete: Callable[[GameReview], GameReview] | None = None
 
     def review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         """Review a record, write its files and return the outcome; raises WorkerError.
@@ -172,38 +166,39 @@ class FileReviewer:
 
     def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         whole = source.read()
-        data = game_in(whole, self._terms.game)
+        data = game_in(whole, self.terms.game)
         if data != whole:  # of several games
-            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self._terms.game}"))
+            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self.terms.game}"))
         if is_own_output(data):
             return ReviewOutcome(source)
-        line = read_game(data, rules=self._terms.rules, komi=self._terms.komi)
-        if self._terms.variations:
-            line = read_variations(data, line, rules=self._terms.rules, komi=self._terms.komi)
-        key = self._analysis.key(data, line, *self._readers())
-        whole_key = key + _WITH_TERRITORY if self._terms.territory else key
+        line = read_game(data, rules=self.terms.rules, komi=self.terms.komi)
+        if self.terms.variations:
+            line = read_variations(data, line, rules=self.terms.rules, komi=self.terms.komi)
+        people = None if self.people is None else self.people.name
+        key = self.analysis.key(data, line, *(name for name in (self.terms.player, people) if name is not None))
+        whole_key = key + _WITH_TERRITORY if self.terms.territory else key
         finished = _finished(source.target, key)
         has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
         if finished is not None and has_all and finished["key"] == whole_key:
             return ReviewOutcome(source, finished)
         source.target.parent.mkdir(parents=True, exist_ok=True)
         saved = SavedWork(_path(source.target, "part"), key)
-        findings = self._analysis.run(line, saved, progress) if finished is None else _findings_in(finished)
-        review = replace(new_review(line, findings, self._analysis.network(line)), player=self._terms.player)
         if finished is None:
-            review = self._complete(review)
+            findings = self.analysis.run(line, saved, progress)
+        else:
+            findings = [
+                Finding.from_json(each) for part in (finished, *finished["variations"]) for each in part["positions"]
+            ]
+        review = replace(new_review(line, findings, self.analysis.network(line)), player=self.terms.player)
+        if finished is None:
+            review = self.complete(review) if self.complete else completed(review, self.analysis, self.people)
             result = {**review.to_json(), "key": whole_key}
         else:
             review = review.with_people_of(finished)
             result = {**finished, "key": whole_key}
-        write_files(source.target, data, review, result, territory=self._terms.territory)
+        write_files(source.target, data, review, result, territory=self.terms.territory)
         saved.remove()
         return ReviewOutcome(source, result)
-
-    def _readers(self) -> list[str]:
-        """Return for whom reviews are made, and with whom players are compared."""
-        people = None if self._people is None else self._people.name
-        return [name for name in (self._terms.player, people) if name is not None]
 
 
 def _reason(error: Exception) -> str:
@@ -305,12 +300,12 @@ def unpacked(data: bytes) -> Any:
     return pickle.loads(zlib.decompress(data))
 
 
+@dataclass(frozen=True)
 class PooledSearcher:
     """A searcher that hands all to a pool's workers; several games may be reviewed `at_once`, in threads."""
 
-    def __init__(self, pool: WorkerPool[bytes, Any], *, at_once: int) -> None:
-        self.pool: Final = pool
-        self.at_once: Final = at_once
+    pool: WorkerPool[bytes, Any]
+    at_once: int
 
     def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
         """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
@@ -384,9 +379,3 @@ def _finished(target: Path, key: str) -> dict[str, Any] | None:
         return None
     known = isinstance(result, dict) and str(result.get("key")).removesuffix(_WITH_TERRITORY) == key
     return result if known else None
-
-
-def _findings_in(result: dict[str, Any]) -> list[Finding]:
-    """Return the findings in the content of a finished review's JSON."""
-    lines = [result, *result["variations"]]
-    return [Finding.from_json(each) for line in lines for each in line["positions"]]
