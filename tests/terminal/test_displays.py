@@ -101,14 +101,12 @@ def test_plain_lines() -> None:
 def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
     """The rest of the old board stayed above the new one."""
     output = io.StringIO()
-    environment = {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30"}
-    screen_of = Console(file=output, force_terminal=True, _environ=environment)
-    with Live(console=screen_of, auto_refresh=False) as live:
+    with Live(console=console(file=output), auto_refresh=False) as live:
         display = LiveDisplay(live, pressed())
         display.show_progress(SCREEN)
         display.show_progress(SCREEN)
         assert "\x1b[2J" not in output.getvalue()
-        screen_of.size = (60, 26)
+        live.console.size = (60, 26)
         display.show_progress(SCREEN)
         assert output.getvalue().count("\x1b[2J") == 1
 

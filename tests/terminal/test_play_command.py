@@ -26,6 +26,7 @@ class Terminal:
     """A process on a pseudo-terminal of 80 columns and 30 rows."""
 
     def __init__(self, folder: Path, *options: str) -> None:
+        compile_once("rollouts")
         self._master, slave = pty.openpty()
         environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
         environment["TENGEN_DATA_DIR"] = str(folder / "data")
@@ -109,7 +110,6 @@ def test_a_game_of_a_file_with_several_is_chosen_by_its_number(tmp_path: Path) -
 
 
 def test_a_game_on_a_terminal(tmp_path: Path) -> None:
-    compile_once("rollouts")
     terminal = Terminal(tmp_path)
     assert "┼" in terminal.wait_for("your move (black)>")
     terminal.type("\x1b[A\x1b[B\r")  # the cursor begins in the middle
@@ -125,30 +125,21 @@ def test_a_game_on_a_terminal(tmp_path: Path) -> None:
     assert "B[cc]" in saved.read_text() and "RE[W+R]" in saved.read_text()
 
 
-def test_a_game_is_saved_when_its_window_is_closed(tmp_path: Path) -> None:
-    """It was lost."""
-    compile_once("rollouts")
-    terminal = Terminal(tmp_path)
-    terminal.wait_for("your move (black)>")
-    terminal.type("c3\r")
-    terminal.wait_for("Tengen plays")
-    assert terminal.hang_up() == 0
-    (saved,) = tmp_path.glob("*.sgf")
-    assert "B[cc]" in saved.read_text()
-
-
-@pytest.mark.parametrize("is_thinking", [False, True])
-def test_a_game_is_saved_when_the_system_ends_the_program(tmp_path: Path, is_thinking: bool) -> None:
-    """It was lost, and the terminal stayed without echo and cursor."""
-    compile_once("rollouts")
+@pytest.mark.parametrize("end", ["its window is closed", "it is ended", "it is ended while the engine thinks"])
+def test_a_game_is_saved_when_the_program_has_to_end(tmp_path: Path, end: str) -> None:
+    """It was lost, and after SIGTERM the terminal stayed without echo and cursor."""
+    is_thinking = end.endswith("thinks")
     terminal = Terminal(tmp_path, *(["--visits", "0", "--time-per-move", "300"] if is_thinking else []))
     terminal.wait_for("your move (black)>")
     terminal.type("c3\r")
     terminal.wait_for(re.compile(r"is thinking … \(Ctrl-C stops\) [1-9]\d* s") if is_thinking else "Tengen plays")
-    terminal.process.send_signal(signal.SIGTERM)
-    terminal.wait_for("is saved as")
-    assert terminal.has_echo()
-    assert terminal.close() == 0
+    if end == "its window is closed":
+        assert terminal.hang_up() == 0
+    else:
+        terminal.process.send_signal(signal.SIGTERM)
+        terminal.wait_for("is saved as")
+        assert terminal.has_echo()
+        assert terminal.close() == 0
     (saved,) = tmp_path.glob("*.sgf")
     assert "B[cc]" in saved.read_text()
 
