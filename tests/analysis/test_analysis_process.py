@@ -1,19 +1,19 @@
 """The analysis server as a real process, without a network and with a small one."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pytest
 from analysis.client import Client, query
 from busy_machine import bound, require_once
+from gtp.processes import EngineProcess
 from nn.tiny_networks import v7_network
-from warm_cache import compile_once
 
 import gtp_engine
 
@@ -23,40 +23,18 @@ START = bound(400)
 ENDLESS = 10_000_000
 
 
-class AnalysisProcess(Client):
-    """Runs `gtp-engine analysis` with further arguments, until the end of the `with` block at most.
-
-    Its kernels are compiled before, unless the process `is_cold`.
-    """
+class AnalysisProcess(EngineProcess, Client):
+    """A process that speaks the analysis protocol."""
 
     def __init__(self, *args: str, is_cold: bool = False) -> None:
-        if not is_cold:
-            compile_once("network")
-        environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gtp_engine", "analysis", *args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-        )
+        EngineProcess.__init__(self, "analysis", *args, stderr=subprocess.PIPE, is_cold=is_cold)
         assert self.process.stdin is not None and self.process.stdout is not None
-        super().__init__(self.process.stdin, self.process.stdout, timeout=START)
+        Client.__init__(self, self.process.stdin, io.BufferedReader(self.process.stdout), timeout=START)  # type: ignore[arg-type]
 
-    def __enter__(self) -> "AnalysisProcess":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stderr):
-            if stream is not None:
-                stream.close()
         self.join()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        super().__exit__()
 
     def receive(self) -> dict[str, Any]:
         """Return the next response; fails at the end of the process, with its status and what it wrote to stderr."""

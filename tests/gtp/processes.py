@@ -1,11 +1,10 @@
-"""A GTP engine as a real process behind real pipes."""
+"""An engine as a real process behind real pipes."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
-from typing import Final
+from typing import Any, Final, Self
 
 from busy_machine import bound
 from warm_cache import compile_once
@@ -20,38 +19,46 @@ READ_TIMEOUT: Final = 2 * TIMEOUT
 """Seconds without output after which a process that owes a reply is killed, which fails the test."""
 
 
-class GtpProcess:
-    """Runs `python -m gtp_engine gtp` with further arguments, until the end of the `with` block at most.
+class EngineProcess:
+    """Runs `python -m gtp_engine` with these words, until the end of the `with` block at most.
 
     Its kernels are compiled before, unless the process `is_cold`.  Its streams are buffered, as users have them.
     """
 
     def __init__(
-        self, *args: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL, is_cold: bool = False
+        self, *words: str, stdin: int = subprocess.PIPE, stderr: int = subprocess.DEVNULL, is_cold: bool = False
     ) -> None:
         if not is_cold:
             compile_once("network")
-        command = [sys.executable, "-m", "gtp_engine", "gtp", *args]
-        self._unread = b""
+        command = [sys.executable, "-m", "gtp_engine", *words]
         environment = {**os.environ, "PYTHONPATH": str(Path(gtp_engine.__file__).parent.parent)}
         environment.pop("PYTHONUNBUFFERED", None)
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment, bufsize=0
         )
-        self._watchdog = Watchdog(self.process.kill, READ_TIMEOUT)
 
-    def __enter__(self) -> "GtpProcess":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._watchdog.close()
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+
+
+class GtpProcess(EngineProcess):
+    """A process that speaks GTP."""
+
+    def __init__(self, *args: str, **options: Any) -> None:
+        super().__init__("gtp", *args, **options)
+        self._unread = b""
+        self._watchdog = Watchdog(self.process.kill, READ_TIMEOUT)
+
+    def __exit__(self, *_: object) -> None:
+        self._watchdog.close()
+        super().__exit__()
 
     def send(self, data: bytes) -> None:
         """Write bytes to the engine."""
