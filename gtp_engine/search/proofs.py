@@ -307,7 +307,7 @@ def _first_numbers(board: Board, work: ProofWork, aim: Aim, distance: int, out: 
         hold = min(hold, liberties_into(board, wide(work.targets[i]), work.liberties))
     hold = min(hold, core_into(board, work, work.result))
     lack = max(1, _LIKELY_LIBERTIES - hold)
-    out[_PN] = (hold if aim.captures == 1 else lack) + distance
+    out[_PN] = (max(1, hold) if aim.captures == 1 else lack) + distance
     out[_DN] = lack if aim.captures == 1 else max(1, hold // 2)
 
 

@@ -149,6 +149,7 @@ SHAPES = {
     "two eyes": ("A2", Life.ALIVE, ". X . X O . . / X X X X O . . / O O O O O . ."),
     "three in a row": ("A2", Life.UNSETTLED, ". . . X O . . / X X X X O . . / O O O O O . ."),
     "two points": ("A2", Life.DEAD, ". . X O . . . / X X X O . . . / O O O O . . ."),
+    "in a space without eyes": ("B3", Life.DEAD, ". . X . X . . / . O X X X . . / X X X . X . . / X X X X X . ."),
     "four in a row": ("A2", Life.ALIVE, ". . . . X O . / X X X X X O . / O O O O O O ."),
 }
 
