@@ -30,8 +30,8 @@ _EMPTY: Final = re.compile(rb"\(\s*;")
 """How a game begins that has no values at all."""
 _FIRST_PROPERTY: Final = re.compile(rb"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
 
-_VALUE: Final = rb"\[(?:[^\\\[\]]|\\.|\[[^\\\[\]]*+\\\])*+\]\s*+"
-"""A value without brackets but those with a backslash; the first of a pair needs none: `[Ann [1k\\]]`."""
+_VALUE: Final = rb"\[(?:[^\\\[\]]|\\.|\[[^\\\[\]]*+\\\]|(?<![A-Za-z])\[)*+\]\s*+"
+"""A value whose brackets have a backslash, but for opening ones before such a one, or behind no letter as in ":["."""
 _PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\s*+(?:%s)++" % (
     b"|".join(WORDS),
     _VALUE,

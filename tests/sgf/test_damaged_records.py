@@ -108,6 +108,7 @@ def test_what_can_be_read_is_read(text: str, moves: int, note: str) -> None:
         "(;SZ[\uff19];B[ee])",
         "(;SZ[9]()(;B[ee]))",
         "(;SZ[9]C[a \\] b]PB[(;B[aa\\]];B[ee])",
+        "(;SZ[9]PB[:[]PW[:\\]];B[ee])",
         "(;SZ[9]KM[6.5]KM[ 6.5 ];KM[6.5]B[ee])",
     ],
 )
