@@ -10,7 +10,7 @@ evaluations.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
 from gtp_engine.search.limits import CancelToken, Limits
+from gtp_engine.search.report import for_color
 
 ALIVE: Final = "alive"
 DEAD: Final = "dead"
@@ -240,7 +241,7 @@ def outcome_of_ended(
     off = max(abs(each - count.margin_black) for each in leads)
     is_agreed = off <= NOISE or score_by_lead(game, lead).winner == count.winner
     is_same = off <= NOISE or winners[0] == winners[1] or status.is_decided
-    if is_settled and not final.is_open and is_agreed and is_same:
+    if _is_proved(game, final) or (is_settled and not final.is_open and is_agreed and is_same):
         return FinalScore(game.copy(), count, final)
     is_far = abs(lead - count.margin_black) > CLOSE
     is_lead = final.is_open or (status.is_open and count.winner not in winners and is_far)
@@ -251,28 +252,41 @@ def outcome_of_unfinished(game: Game, status: StatusEstimate, expected: Expectat
     """Return the outcome of a game that is not over, as expected for the side to play."""
     count, by_lead = estimated_score(game, status), score_by_lead(game, expected.lead_black)
     is_close = not status.is_open and abs(expected.lead_black - count.margin_black) <= CLOSE
-    if (is_close or not expected.has_score) and status.is_decided and by_lead.winner == count.winner:
+    is_expected = (is_close or not expected.has_score) and status.is_decided and by_lead.winner == count.winner
+    if is_expected or _is_proved(game, status):
         return FinalScore(game.copy(), count, status)
     is_count = is_close or not (expected.has_score or not has_both_colors(game))
     return FinalScore(game.copy(), count if is_count else by_lead, status, _NOT_OVER, not is_count)
 
 
+def _is_proved(game: Game, status: StatusEstimate) -> bool:
+    """Return whether every point is pass-alive, or neutral between stones that are."""
+    return all(status.proved[p] != EMPTY or p in status.neutral for p in board_points(game.width, game.height))
+
+
 def estimated_score(game: Game, status: StatusEstimate) -> Score:
-    """Return the score of an unfinished game; neutral points count as in `_neutral_owners`."""
-    score = game.score(status.dead)
-    owners = [*_neutral_owners(game, status).values()]
-    return Score(score.black + owners.count(BLACK), score.white + owners.count(WHITE))
+    """Return the score of an unfinished game, in which both sides fill neutral points beside living stones in turn."""
+    score, owners, stones = game.score(status.dead), _neutral_owners(game, status), status_map(game, status.dead)
+    points = [*owners.values()]
+    if not status.is_open and game.rules.scoring is Scoring.AREA:
+        beside = ({*map(stones.get, neighbors(p, width=game.width))} for p in status.neutral if p not in owners)
+        if sum(ALIVE in each for each in beside) % 2:
+            points.append(game.to_play)
+            if game.has_free_button:  # it is worth less than the last neutral point
+                score = replace(score, white=score.white + for_color(1.0, game.to_play))
+    return Score(score.black + points.count(BLACK), score.white + points.count(WHITE))
 
 
 def _neutral_owners(game: Game, status: StatusEstimate) -> dict[int, int]:
-    """Return the colour that a neutral point of an unfinished game counts for, where it counts.
+    """Return the colour that a neutral point of an unfinished game counts for with either side to play.
 
     Under area rules it is the one that is expected to fill it.  Under territory rules it counts for neither, but in an
     open area both sides will have territory.
     """
     if game.is_over or (game.rules.scoring is Scoring.TERRITORY and not status.is_open):
         return {}
-    return {point: int(status.owners[point]) for point in status.neutral if status.owners[point] != EMPTY}
+    owners = status.owners if status.is_open else status.decided
+    return {point: int(owners[point]) for point in status.neutral if owners[point] != EMPTY}
 
 
 def score_by_lead(game: Game, lead_black: float) -> Score:

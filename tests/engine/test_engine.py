@@ -201,43 +201,6 @@ def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
 # --- results ---
 
 
-def test_a_finished_game_is_counted_without_dead_stones(engine: Engine) -> None:
-    text = """
-        . . . X O . .
-        . O . X O . X
-        . . . X O . .
-        X X X X O O O
-        . . X O O . .
-        . . X O . . .
-        X X X O . . .
-    """
-    for rules, expected in (("chinese", 25 - 24 - 7.5), ("japanese", None)):
-        engine.set_komi(7.5)
-        engine.set_rules(Rules.parse(rules))
-        set_up(engine, text, BLACK)
-        engine.play(PASS, BLACK)
-        engine.play(PASS, WHITE)
-        dead = {p for group in engine.groups_by_status("dead") for p in group}
-        assert dead == {point(engine, "B6"), point(engine, "G6")}
-        score = engine.score()
-        if expected is not None:
-            assert score.margin_black == expected
-        else:
-            assert score.margin_black == engine.game.score(dead).margin_black
-
-
-def test_under_tromp_taylor_rules_stones_left_on_the_board_count(engine: Engine) -> None:
-    engine.set_rules(Rules.parse("tromp-taylor"))
-    engine.set_komi(0)
-    set_up(engine, ". . X O .\n. O X O .\n. . X O .\nX X X O .\n. . . O .", BLACK)
-    estimate = engine.score()
-    engine.play(PASS, BLACK)
-    engine.play(PASS, WHITE)
-    assert engine.groups_by_status("dead") == []
-    assert engine.score().margin_black == engine.game.score().margin_black
-    assert estimate.margin_black > engine.score().margin_black
-
-
 def test_an_estimate_is_not_taken_for_another_game_with_the_same_stones(engine: Engine) -> None:
     """The estimate was kept by the number of moves, so that it was the same after two passes and without them."""
     searched: list[int] = []
@@ -455,18 +418,6 @@ def test_the_drift_of_running_clocks_can_be_set(engine: Engine) -> None:
     engine.configure({"time.drift": 5.0})
     engine.genmove(BLACK)
     assert engine._clocks[BLACK].left.main <= 95.0
-
-
-def test_one_colour_alone_is_not_read_out_and_does_not_own_the_board(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read_out(*_: object, **__: object) -> None:
-        raise AssertionError("nothing to read")
-
-    monkeypatch.setattr("gtp_engine.engine.final_score.read_out", read_out)
-    engine.play(point(engine, "E5"), BLACK)
-    assert abs(engine.score().margin_black) < 20
-    assert not engine.outcome().status.is_decided
 
 
 def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:

@@ -11,7 +11,7 @@ from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.final_score import FinalScore, estimated_score, outcome_of_ended
+from gtp_engine.engine.final_score import Expectation, outcome_of_ended, outcome_of_unfinished
 from gtp_engine.engine.game_end import Ownership, estimate_status, settled
 from gtp_engine.engine.life_reading import SURE, doubtful_chains, read_out
 from gtp_engine.engine.searches import Searches
@@ -340,13 +340,28 @@ def test_the_status_of_neutral_points_agrees_with_the_score(rules: str, neutral:
     game = game_of(LAST_DAME, rules)
     point = parse_vertex("C1", width=5, height=4)
     ownership = ownership_of(game)
-    ownership[point] = -0.5
-    status = estimate_status(game, ownership)
-    outcome = FinalScore(game, estimated_score(game, status), status)
+    ownership[point] = -0.9
+    outcome = outcome_of_unfinished(
+        game, estimate_status(game, ownership), Expectation(BLACK, ownership, game.score().margin_black, True)
+    )
     names = list(outcome.statuses.values())
     assert outcome.statuses[point] == neutral
     stones = 5 if rules == "chinese" else 0
     assert outcome.score.white == names.count("white_territory") + stones + game.komi
+
+
+@pytest.mark.parametrize(("rules", "to_play", "result"), [
+    ("chinese", BLACK, "W+2.5"), ("chinese", WHITE, "W+4.5"), ("japanese", BLACK, "W+0.5"),
+    ("aga-button", BLACK, "W+3"), ("aga-button", WHITE, "W+4"),
+])  # fmt: skip
+def test_neutral_points_are_filled_in_turn(rules: str, to_play: int, result: str) -> None:
+    """The last one counted for neither side, and a network's opinion replaced what Benson's algorithm proves."""
+    game = game_of(". X O O .\nX X . O O\n. X O O .\nX X O O O", rules)
+    game.to_play = to_play
+    for lead, ownership in ((20.0, 0.4), (-20.0, -0.4)):
+        status = estimate_status(game, np.full(game.board.color.size, ownership))
+        outcome = outcome_of_unfinished(game, status, Expectation(to_play, status.ownership_black, lead, True))
+        assert (str(outcome.score), outcome.is_counted) == (result, True)
 
 
 def test_what_is_not_expected_after_two_passes_is_not_called_counted() -> None:
