@@ -468,26 +468,27 @@ ATTACKED = """
 """Black has 3 points and White 7 by territory, 9 and 11 by area; D2 puts D1 in atari."""
 
 
-@pytest.mark.parametrize(("rules", "diagram", "komi", "winrate", "again", "chosen"), [
-    ("chinese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "E4"),  # a neutral point is left
-    ("chinese", LAST_NEUTRAL, -2.0, 0.5, (0.52, 0.5), "pass"),
-    ("chinese", LAST_NEUTRAL, -2.0, 0.5, None, "pass"),
-    ("japanese", LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # a draw by counting too, and nothing to attack
-    ("japanese", LAST_NEUTRAL, -1.5, 0.5, (0.9, 0.5), "E4"),  # lost by Black, by counting
-    ("japanese", ATTACKED, -4.0, 0.5, (0.9, 0.5), "E4"),  # a draw by counting
-    ("chinese", ATTACKED, -2.0, 0.5, (0.9, 0.5), "E4"),
-    ("japanese", ATTACKED, -3.5, 0.98, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
-    ("japanese", ATTACKED, -4.5, 0.02, (0.6, 0.02), "E4"),  # lost by half a point
-    ("japanese", ATTACKED, -4.5, 0.02, (0.02, 0.02), "pass"),
-    ("japanese", ATTACKED, -6.0, 0.02, (0.6, 0.02), "E4"),  # by two points
+@pytest.mark.parametrize(("rules", "color", "diagram", "komi", "winrate", "again", "chosen"), [
+    ("chinese", WHITE, LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "E4"),  # a neutral point is left
+    ("chinese", WHITE, LAST_NEUTRAL, -2.0, 0.5, (0.52, 0.5), "pass"),
+    ("chinese", WHITE, LAST_NEUTRAL, -2.0, 0.5, None, "pass"),
+    ("japanese", WHITE, LAST_NEUTRAL, -2.0, 0.5, (0.9, 0.5), "pass"),  # a draw by counting too, and nothing to attack
+    ("japanese", WHITE, LAST_NEUTRAL, -1.5, 0.5, (0.9, 0.5), "E4"),  # lost by Black, by counting
+    ("japanese", WHITE, ATTACKED, -4.0, 0.5, (0.9, 0.5), "E4"),  # a draw by counting
+    ("japanese", BLACK, ATTACKED, -4.0, 0.5, (0.9, 0.5), "E4"),  # the attacker moves
+    ("chinese", WHITE, ATTACKED, -2.0, 0.5, (0.9, 0.5), "E4"),
+    ("japanese", WHITE, ATTACKED, -3.5, 0.98, (0.99, 0.6), "E4"),  # won by half a point, if the opponent has nothing
+    ("japanese", WHITE, ATTACKED, -4.5, 0.02, (0.6, 0.02), "E4"),  # lost by half a point
+    ("japanese", WHITE, ATTACKED, -4.5, 0.02, (0.02, 0.02), "pass"),
+    ("japanese", WHITE, ATTACKED, -6.0, 0.02, (0.6, 0.02), "E4"),  # by two points
 ])  # fmt: skip
 def test_a_pass_by_which_something_may_be_lost_is_searched_once_more(
-    rules: str, diagram: str, komi: float, winrate: float, again: tuple[float, float] | None, chosen: str
+    rules: str, color: int, diagram: str, komi: float, winrate: float, again: tuple[float, float] | None, chosen: str
 ) -> None:
     """Few visits did not find the move on which the game depended, such as an atari at a neutral point."""
-    game = game_from(diagram, WHITE, rules, komi)
-    first = passing_first(found_at_the_end(game, WHITE, (winrate, winrate), -1.0), 8)
-    longer = None if again is None else found_at_the_end(game, WHITE, again, -1.0)
+    game = game_from(diagram, color, rules, komi)
+    first = passing_first(found_at_the_end(game, color, (winrate, winrate), -1.0), 8)
+    longer = None if again is None else found_at_the_end(game, color, again, -1.0)
     assert chosen_by(game, first, again=lambda color: longer) == chosen
 
 
