@@ -108,14 +108,14 @@ def default_command(name: str | None) -> None:
 
 
 def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
-    """Make 8-bit copies of networks where they are faster, in the background if `make` is None; or print how to."""
+    """Make 8-bit copies of networks where they are faster, in the background if `make` is None."""
     from gtp_engine.base.progress import ProgressBar
-    from gtp_engine.nn.missing_copy import begin_faster_copy, faster_copy_hint
+    from gtp_engine.nn.missing_copy import begin_faster_copy
     from gtp_engine.nn.plug_ins import make_faster_copy
 
     for file in files:
         if not make:
-            if text := begin_faster_copy(file) if make is None else faster_copy_hint(file):
+            if make is None and (text := begin_faster_copy(file)):
                 click.echo(text)
             continue
         try:
@@ -371,7 +371,8 @@ def _show_conversion(conversion: "Conversion") -> None:
     written = f"{conversion.path} ({conversion.size:,} bytes)"
     rows = _rows(conversion.info) | {"parameters": f"{conversion.parameters:,}", "written": written}
     _show_rows(rows)
-    click.echo(f"\nPlay with it:  {join_command(['gtp-engine', '--model', str(conversion.path)])}")
+    before, after = ("--human-model", ["--level", "5k"]) if conversion.info.needs_profile else ("--model", [])
+    click.echo(f"\nPlay with it:  {join_command(['gtp-engine', before, str(conversion.path), *after])}")
 
 
 def _rows(info: "NetworkInfo") -> dict[str, str]:

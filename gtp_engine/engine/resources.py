@@ -19,7 +19,7 @@ from gtp_engine.nn.evaluators import USUAL_BOARD
 if TYPE_CHECKING:
     from gtp_engine.search.puct.transpositions import Remembered
 
-_SET_PROFILE: Final = "set human.human_profile (humanSLProfile), for example to rank_5k"
+_SET_PROFILE: Final = "set human.human_profile (humanSLProfile, --human-profile), for example to rank_5k"
 _LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"
 
 

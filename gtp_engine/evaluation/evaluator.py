@@ -73,6 +73,14 @@ class Request(NamedTuple):
         """With which requests this one can be answered, unless it asks for the optimistic policy."""
         return board_size(self.positions), self.options
 
+    def part(self, first: int, rows: int) -> "Request":
+        """Return the request for so many of its rows at most, from `first` on, in the same arrays."""
+        part = slice(first, min(first + rows, self.rows))
+        arrays = {name: array[part] for name, array in self.positions._asdict().items() if name != "zobrist"}
+        positions, out = self.positions._replace(**arrays), Evaluation(*(array[part] for array in self.out))
+        optimistic = None if self.optimistic is None else self.optimistic[part]
+        return Request(positions, part.stop - first, out, self.options, optimistic)
+
 
 class RolloutPolicy(Protocol):
     """A policy for playing positions out, faster and weaker than the one of `Evaluation`."""

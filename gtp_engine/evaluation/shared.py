@@ -35,34 +35,27 @@ class JoinedRows:
 
     def __init__(self) -> None:
         self._size = (0, 0, 0)
-        self._positions: Positions | None = None
-        self._evaluation: Evaluation | None = None
+        self._kept: tuple[Positions, Evaluation]
 
     def evaluate(self, requests: Sequence[Request], evaluator: Evaluator) -> None:
         """Write the evaluations of requests of one kind, by one call of `evaluator`."""
         size, options = requests[0].kind
-        positions, evaluation = self._arrays(sum(request.rows for request in requests), *size)
-        count = 0
+        rows, (most, *board) = sum(request.rows for request in requests), self._size
+        if rows > most or board != [*size]:
+            self._size = (rows, *size)
+            self._kept = new_positions(*self._size), new_evaluation(*self._size)
+        positions, evaluation = self._kept
+        count = first = 0
         for request in requests:
             for name, array in positions._asdict().items():
                 if name != "zobrist":
                     array[count : count + request.rows] = getattr(request.positions, name)[: request.rows]
             count += request.rows
         evaluator.evaluate(Request(positions, count, evaluation, options))
-        first = 0
         for request in requests:
             for array, found in zip(request.out, evaluation, strict=True):
                 array[: request.rows] = found[first : first + request.rows]
             first += request.rows
-
-    def _arrays(self, rows: int, width: int, height: int) -> tuple[Positions, Evaluation]:
-        """Return arrays for so many rows or more on boards of this size, which are kept for the next call."""
-        most, *size = self._size
-        if self._positions is None or self._evaluation is None or rows > most or size != [width, height]:
-            self._size = (rows, width, height)
-            self._positions = new_positions(rows, width, height)
-            self._evaluation = new_evaluation(rows, width, height)
-        return self._positions, self._evaluation
 
 
 PATIENCE: Final = 0.5

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.machine import describe_machine
-from gtp_engine.base.worker_process import join_command
-from gtp_engine.compiled.kernel_cache import package_environment
-from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantization_hint
+from gtp_engine.compiled.kernel_cache import kept_network, package_environment
+from gtp_engine.nn.network_files import FLOAT, QUANTIZED, find_networks, quantize_command
 from gtp_engine.nn.onnx_model import installed_providers
 from gtp_engine.nn.plug_ins import FASTER_COPY
 from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes
-from gtp_engine.nn.quantized_copy import LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path
+from gtp_engine.nn.quantized_copy import LOG_NAME, UnfinishedCopy, can_be_quantized, quantized_path, trial_key
 
 _PROGRAM: Final = f"from {FASTER_COPY} import main; main()"
 """The program of the process that makes a copy behind."""
@@ -40,26 +39,17 @@ def may_need_copy(path: Path) -> bool:
     return QUANTIZED not in files.paths and can_be_quantized(files.info) and can_gain_from_int8(*provider_here())
 
 
-def faster_copy_hint(path: Path) -> str:
-    """Return a sentence for the user if a network file lacks an 8-bit copy that would be faster here, else "".
-
-    Raises ModelError if the network cannot be read.
-    """
-    return quantization_hint(find_networks(path)["policy"], *provider_here())
-
-
 def begin_faster_copy(path: Path) -> str:
     """Begin to make the 8-bit copy that is missing, in another process; return a sentence for the user, or "".
 
-    The process steps aside for all others and outlives this one.  If it is stopped, `gtp-engine models quantize` goes
-    on with its work.  Raises ModelError if the network cannot be read.
+    The process steps aside for all others and outlives this one.  Raises ModelError if the network cannot be read.
     """
-    if not may_need_copy(path):
+    if not may_need_copy(path) or kept_network(trial_key(path)) is not None:
         return ""
     unfinished = UnfinishedCopy(quantized_path(path))
-    command = f"`{join_command(['gtp-engine', 'models', 'quantize', str(path)])}`"
+    command = f"`{quantize_command(path)}`"
     if unfinished.is_being_made:
-        return f"An 8-bit copy is being made in the background ({unfinished.progress or 'just begun'})."
+        return f"An 8-bit copy is being made in the background ({unfinished.progress})."
     try:
         unfinished.folder.mkdir(exist_ok=True)
         with (unfinished.folder / LOG_NAME).open("ab") as log:
@@ -74,4 +64,4 @@ def begin_faster_copy(path: Path) -> str:
             )
     except OSError as error:
         return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
-    return f"A faster copy of {path.name} is made in the background (--no-int8: none); if stopped, {command} goes on."
+    return f"If faster, an 8-bit copy is made in the background (--no-int8: none); if stopped, {command} goes on."

@@ -13,6 +13,7 @@ from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.worker_process import join_command
+from gtp_engine.compiled.kernel_cache import kept_network
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import named_networks
 from gtp_engine.nn.providers import Provider, gains_from_int8
@@ -24,6 +25,7 @@ from gtp_engine.nn.quantized_copy import (
     is_made_from,
     quantized_path,
     read_quality,
+    trial_key,
 )
 
 FLOAT, QUANTIZED = "float32", "int8"
@@ -68,18 +70,20 @@ _SMALLEST_TO_QUANTIZE: Final = 2**18
 
 
 def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[str] | None) -> str:
-    """Return a sentence for the user if the network lacks an 8-bit copy that would be faster here, else ""."""
+    """Return a sentence for the user if the network lacks an 8-bit copy that may be faster here, else ""."""
     if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
         return ""
-    if files.paths[FLOAT].stat().st_size < _SMALLEST_TO_QUANTIZE:
+    original = files.paths[FLOAT]
+    if original.stat().st_size < _SMALLEST_TO_QUANTIZE or kept_network(trial_key(original)) is not None:
         return ""
-    command = _quantize_command(files.paths[FLOAT])
-    if progress := UnfinishedCopy(quantized_path(files.paths[FLOAT])).progress:
+    command = quantize_command(original)
+    if progress := UnfinishedCopy(quantized_path(original)).progress:
         return f"An 8-bit copy is being made, or was stopped ({progress}; `{command}` goes on)."
-    return f"An 8-bit copy would be faster on this processor: `{command}` makes it."
+    return f"An 8-bit copy may be faster on this processor: `{command}` makes it."
 
 
-def _quantize_command(original: Path) -> str:
+def quantize_command(original: Path) -> str:
+    """Return the command line that makes the 8-bit copy of a network file."""
     return join_command(["gtp-engine", "models", "quantize", str(original)])
 
 
@@ -155,7 +159,7 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
         original, copy = paths[FLOAT], paths.pop(QUANTIZED)
         remark = (
             f"{copy.name} was not made from this {original.name} and is not used; "
-            f"`{_quantize_command(original)}` makes it again."
+            f"`{quantize_command(original)}` makes it again."
         )
     first = paths.get(FLOAT) or paths[QUANTIZED]
     quality = read_quality(paths[QUANTIZED]) if QUANTIZED in paths else NOTHING_KNOWN

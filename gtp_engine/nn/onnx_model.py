@@ -4,7 +4,7 @@ A session serves one board size, with fixed dimensions, so that it needs no mask
 board.  Numbers of positions are served as suits the provider (`Provider.calls`): in OpenVINO a call is divided among
 sessions for powers of two, or padded if only one position of a full batch is missing, until its number has come often
 enough for a session of its own; in ONNX Runtime on the CPU full batches have a session of their own and one session
-takes all other numbers; elsewhere a call is padded to a power of two.
+takes what is left; elsewhere a call is padded to a power of two.
 
 Sessions are created when they are first needed, or by `prepare`, which another thread may call meanwhile; those of the
 board that was used least recently are closed when there are more than `MAX_BOARDS`, because each session holds the
@@ -289,7 +289,7 @@ class OnnxModel:
         if calls == PADDED:
             return [1 << (count - 1).bit_length()]
         if calls == ANY_SIZE:
-            return [count if count == self.batch else ANY_BATCH]
+            return [self.batch] * (count // self.batch) + [ANY_BATCH] * (count % self.batch > 0)
         while count > 0:
             is_nearly_full = _FEWEST_PADDED <= count == self.batch - 1
             sessions.append(self.batch if count >= self.batch or is_nearly_full else 1 << (count.bit_length() - 1))

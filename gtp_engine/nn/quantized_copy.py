@@ -19,8 +19,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine import __version__
 from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import json_of, locked, replacing, sha256_of
+from gtp_engine.base.machine import processor_key
 from gtp_engine.nn.metadata import NetworkInfo, read_properties
 
 QUANTIZED_FROM: Final = "tengen.quantized_from"
@@ -132,10 +134,9 @@ class UnfinishedCopy:
     @property
     def progress(self) -> str:
         """How far the work is, such as "43%, playing games"; "" if it has not been begun."""
-        try:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
             return (self.folder / _PROGRESS_NAME).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return ""
+        return "just begun" if self.folder.is_dir() else ""
 
     @property
     def is_being_made(self) -> bool:
@@ -155,7 +156,7 @@ class UnfinishedCopy:
         self.folder.mkdir(exist_ok=True)
         with locked(self.folder / _LOCK_NAME) as is_ours:
             if not is_ours:
-                given = f"another process is making {shown(self.copy.name)} ({self.progress or 'it has just begun'})"
+                given = f"another process is making {shown(self.copy.name)} ({self.progress})"
                 raise ModelError(given, advice="wait for it")
             self._forget_others(key)
             try:
@@ -231,6 +232,11 @@ def _comparison(entry: Any) -> Comparison | None:
         )
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def trial_key(original: Path) -> str:
+    """Return the key for `kept_network` under which it is noted that a network is not fast enough in 8 bits here."""
+    return repr((_SUFFIX, str(original.resolve()), original.stat().st_mtime_ns, __version__, processor_key()))
 
 
 def can_be_quantized(info: NetworkInfo) -> bool:

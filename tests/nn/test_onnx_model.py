@@ -80,7 +80,8 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     monkeypatch.setattr(onnx_model, "new_session", counted)
     model = OnnxModel(network, CPU, batch=4)
     model.prepare(9, 7)
-    for count in (1, 2, 3, 4):
+    assert [model.sessions_for(count) for count in (3, 4, 9)] == [[0], [4], [4, 4, 0]], "the attention of 64: 700 MiB"
+    for count in (1, 2, 3, 4, 9):
         model.run(*inputs(count))
     assert sorted(created, key=len) == [{"height": 7, "width": 9}, {"height": 7, "width": 9, "batch": 4}]
     for size in range(3, 4 + onnx_model.MAX_BOARDS):

@@ -34,7 +34,7 @@ class GatedEvaluator(AreaEvaluator):
     """Evaluates while the gate is open."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(batch=2)
         self.gate = threading.Event()
         self.gate.set()
 
@@ -82,12 +82,13 @@ def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
 
 
 async def test_a_review_grows_and_is_kept(tmp_path: Path) -> None:
-    async with serving(ReviewSource(), games=tmp_path) as client:
+    async with serving(source := ReviewSource(), games=tmp_path) as client:
         async with client.ws_connect("/play") as socket:
             game = await ask(socket, do="load", file=in_base_64(RECORD, "shift_jis"))
             assert (await received(socket, "review"))["state"] == "none"
             await socket.send_json({"do": "review"})
             messages = await finish(socket)
+        assert max(source.evaluator.asked) == 2, "a game waits for a batch at most"
         async with client.ws_connect("/play") as socket:
             await socket.send_json({"do": "open", "id": game["id"]})
             assert await received(socket, "review") == messages[-1], "it is kept"

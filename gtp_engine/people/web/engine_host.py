@@ -17,7 +17,7 @@ from gtp_engine.base.errors import ModelError, TengenError, problem, shown
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
+from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.nn.metadata import NetworkInfo, read_info
@@ -213,23 +213,23 @@ class GuestCancelled(Exception):
 
 
 class GuestEvaluator(ForwardingEvaluator):
-    """Forwards calls to `evaluator`, each once nothing has precedence or PATIENCE has passed.
+    """Forwards to `evaluator`, which evaluates each batch once nothing has precedence or PATIENCE has passed.
 
-    It is the context of its calls, which begins then.  Raises GuestCancelled after the cancellation.
+    Raises GuestCancelled after the cancellation.
     """
 
     def __init__(self, evaluator: Evaluator, precedence: Precedence, cancel: CancelToken) -> None:
-        super().__init__(evaluator, self)
+        super().__init__(evaluator)
         self._precedence: Final = precedence
         self._cancel: Final = cancel
 
-    def __enter__(self) -> None:
-        self._precedence.wait(self._cancel)
-        if self._cancel.is_cancelled:
-            raise GuestCancelled
-
-    def __exit__(self, *_: object) -> None:
-        return None
+    def evaluate(self, request: Request) -> None:
+        """Write the evaluation of the positions; see `Evaluator`."""
+        for first in range(0, request.rows, self.info.batch):
+            self._precedence.wait(self._cancel)
+            if self._cancel.is_cancelled:
+                raise GuestCancelled
+            super().evaluate(request.part(first, self.info.batch))
 
     def clear_cache(self) -> None:
         """Do nothing: the cache serves the games too."""

@@ -52,8 +52,7 @@ from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
 from gtp_engine.search.limits import CancelToken
 
 GROUP: Final = 8
-"""Positions searched side by side: few, so that a game that begins to search waits for a small batch only, and that
-pages get the progress every few seconds."""
+"""Positions searched side by side: few, so that pages get the progress every few seconds."""
 
 OnMessage = Callable[[Message], None]
 

@@ -20,11 +20,12 @@ import onnx
 
 from gtp_engine.base.errors import ModelError
 from gtp_engine.base.streams import write_log
+from gtp_engine.compiled.kernel_cache import keep_network
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.missing_copy import may_need_copy, provider_here
 from gtp_engine.nn.onnx_model import random_inputs
-from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path
+from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path, trial_key
 from gtp_engine.training.quantization.calibration import CalibrationInputs
 from gtp_engine.training.quantization.quantize import (
     BATCH,
@@ -46,14 +47,12 @@ def main() -> None:
     """Make the copy of the file that the command line names, as the process that `nn.missing_copy` starts."""
     step_aside()
     path = Path(sys.argv[1])
-    unfinished = UnfinishedCopy(quantized_path(path))
     try:
         make_faster_copy(path, progress=lambda share, text: None, log=write_log)
     except ModelError as error:
         write_log(str(error))
         sys.exit(1)
-    if not unfinished.progress:  # no copy was worth making
-        shutil.rmtree(unfinished.folder, ignore_errors=True)
+    shutil.rmtree(UnfinishedCopy(quantized_path(path)).folder, ignore_errors=True)  # of a copy not worth making
 
 
 def step_aside() -> None:
@@ -83,7 +82,8 @@ def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str],
     log("Measuring how fast the network is in 8 bits …")
     gain = largest_gain(path, provider_here()[0].name)
     if gain < LEAST_GAIN:
-        log(f"No 8-bit copy is made: here it would be {gain:.1f} times as fast as the network itself.")
+        keep_network(trial_key(path), f"{gain:.2f}".encode())  # so that it is neither offered nor tried again
+        log(f"No 8-bit copy is made: here it would be {gain:.2f} times as fast as the network itself.")
         return
     log("Making an 8-bit copy, which is faster on this processor …")
     log(_outcome(quantize_file(path, quantized_path(path), QuantizeSettings(), progress=progress)))

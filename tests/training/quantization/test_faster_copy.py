@@ -28,6 +28,10 @@ def nothing(*_: object) -> None:
     pass
 
 
+def hint_for(path: Path) -> str:
+    return network_files.quantization_hint(network_files.find_networks(path)["policy"], *door.provider_here())
+
+
 def faster_copy(
     path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -91,7 +95,7 @@ def test_no_copy_is_made_where_it_would_not_be_used(
 
 def test_no_copy_is_made_that_would_be_no_faster(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = faster_copy(path, monkeypatch, simd="avx2", gain=0.72)
-    assert lines[-1] == "No 8-bit copy is made: here it would be 0.7 times as fast as the network itself."
+    assert lines[-1] == "No 8-bit copy is made: here it would be 0.72 times as fast as the network itself."
     assert not quantized_path(path).exists()
     assert "times as fast" in faster_copy(path, monkeypatch, simd="avx2", gain=1.3)[-1]
     assert quantized_path(path).exists()
@@ -127,8 +131,10 @@ def test_a_copy_is_made_behind(
     path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`models get` and `import` took ten minutes before they said that the network can play."""
+    monkeypatch.setattr(network_files, "_SMALLEST_TO_QUANTIZE", 0)  # it gets no advice otherwise
     text = door.begin_faster_copy(path)
     assert "is made in the background (--no-int8: none)" in text
+    assert "is being made, or was stopped (just begun;" in hint_for(path)
     assert f"`gtp-engine models quantize {path}` goes on" in text
     (command,) = started
     monkeypatch.setattr("sys.argv", ["", *command[4:]])
@@ -137,6 +143,7 @@ def test_a_copy_is_made_behind(
     faster_copy_module.main()
     assert "No 8-bit copy is made" in capsys.readouterr().err
     assert [*path.parent.iterdir()] == [path]
+    assert hint_for(path) == door.begin_faster_copy(path) == "", "the trial is kept"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="only Linux has a class for idle time")
@@ -155,8 +162,7 @@ def test_a_copy_is_begun_once(path: Path, started: list[list[str]], monkeypatch:
         unfinished.note(0.44, "too soon after another note")
         text = door.begin_faster_copy(path)
         assert text == "An 8-bit copy is being made in the background (43%, playing games)."
-        hint = door.faster_copy_hint(path)
-        assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint
+        assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint_for(path)
     tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
     assert door.begin_faster_copy(path) == "" and started == []
     assert is_quantized_copy(quantized_path(path)) and not is_quantized_copy(path.with_name("alone-int8.onnx"))
