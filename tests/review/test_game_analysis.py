@@ -46,25 +46,22 @@ def interesting(leads: list[float], own: int | None = None, changed: int | None 
     return of_interest(findings, places)
 
 
-def test_positions_before_and_after_a_mistake_are_of_interest() -> None:
-    assert interesting([0.0, 0.5, 0.0, -20.0, -20.0, -20.0, -20.0, -20.0]) == [2, 3]
-
-
-def test_a_gain_is_of_less_interest_than_a_loss() -> None:
-    leads = [0.0, 0.0, 0.0, 5.0, 5.0, 2.0, 2.0, 2.0]  # Black gains 5 with move 3 and loses 3 with move 5
-    assert interesting(leads) == [4, 5]
-
-
-def test_the_searchs_own_move_is_of_less_interest_than_another() -> None:
-    leads = [0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]  # White loses 1 with move 2 and Black 3 with move 5
-    assert interesting(leads) == [4, 5]
-    assert interesting(leads, own=4) == [1, 2]
-
-
-def test_a_change_of_the_position_is_of_no_interest() -> None:
-    leads = [0.0, 0.0, -3.0, -3.0, -3.0, 20.0, 20.0, 20.0]
-    assert interesting(leads) == [4, 5]
-    assert interesting(leads, changed=5) == [1, 2]
+@pytest.mark.parametrize(
+    ("leads", "options", "places"),
+    [
+        ([0.0, 0.5, 0.0, -20.0, -20.0, -20.0, -20.0, -20.0], {}, [2, 3]),
+        ([0.0, 0.0, 0.0, 5.0, 5.0, 2.0, 2.0, 2.0], {}, [4, 5]),  # a gain of 5 with move 3 is less than a loss of 3
+        ([0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0], {}, [4, 5]),  # White loses 1 with move 2 and Black 3 with move 5
+        ([0.0, 0.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0], {"own": 4}, [1, 2]),
+        ([0.0, 0.0, -3.0, -3.0, -3.0, 20.0, 20.0, 20.0], {}, [4, 5]),
+        ([0.0, 0.0, -3.0, -3.0, -3.0, 20.0, 20.0, 20.0], {"changed": 5}, [1, 2]),
+    ],
+)
+def test_positions_before_and_after_a_mistake_are_of_interest(
+    leads: list[float], options: dict[str, int], places: list[int]
+) -> None:
+    """But less so of the search's own move, and not where the record changes the position."""
+    assert interesting(leads, **options) == places
 
 
 def test_in_short_games_most_positions_are_of_interest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,16 +276,11 @@ def test_territory_can_be_marked_later_without_a_search(game: Path, evaluator: A
     assert record.read_bytes() == plain and evaluator.asked == []
 
 
-def test_names_do_not_control_the_terminal(game: Path) -> None:
-    game.write_bytes(RECORD.replace(b"Ann", b"\x1bc"))
+@pytest.mark.parametrize(("name", "shown"), [(b"\x1bc", "Black c"), (b"A[/b\\]", "Black A[/b]")])
+def test_names_control_no_terminal_and_are_printed_as_they_are(game: Path, name: bytes, shown: str) -> None:
+    game.write_bytes(RECORD.replace(b"Ann", name))
     done = review(game, "--terminal")
-    assert done.exit_code == 0 and "Black c" in done.output and "\x1b" not in done.output
-
-
-def test_names_in_brackets_are_printed_as_they_are(game: Path) -> None:
-    game.write_bytes(RECORD.replace(b"Ann", b"A[/b\\]"))
-    done = review(game, "--terminal")
-    assert done.exit_code == 0 and "Black A[/b]" in done.output
+    assert done.exit_code == 0 and shown in done.output and "\x1b" not in done.output
 
 
 def test_mistakes_are_asked_for_after_a_review_of_one_record(game: Path, monkeypatch: pytest.MonkeyPatch) -> None:

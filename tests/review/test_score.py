@@ -44,21 +44,24 @@ def test_json_and_marks(tmp_path: Path) -> None:
     assert kept == [node.properties for node in before]
 
 
-def test_marks_are_in_the_position_that_was_scored(tmp_path: Path) -> None:
-    target = tmp_path / "marked.sgf"
-    score("-", "--move", 1, "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
-    nodes = list(sgf.Sgf_game.from_bytes(target.read_bytes()).get_main_sequence())
-    assert [node.has_property("TB") for node in nodes] == [True, False, False]
-
-
-def test_marks_are_where_the_moves_that_can_be_played_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "more", "marked"),
+    [
+        (("--move", 1), "", [True, False, False]),
+        (("--move", 99), "", [False, False, True]),
+        ((), ";B[ke];W[aa]", [False, False, True, False, False]),
+    ],
+    ids=["before a move", "beyond the end", "where the moves that can be played end"],
+)
+def test_marks_are_in_the_position_that_was_scored(
+    tmp_path: Path, words: tuple[object, ...], more: str, marked: list[bool]
+) -> None:
     """They were in the last node, which shows another position."""
     target = tmp_path / "marked.sgf"
-    record = DEAD_STONE.format(rules="Chinese")[:-1] + ";B[ke];W[aa])"
-    done = score("-", "--sgf", target, data=record)
-    assert "point 'ke': expected two letters" in done.stderr
+    done = score("-", *words, "--sgf", target, data=f"{DEAD_STONE.format(rules='Chinese')[:-1]}{more})")
+    assert ("point 'ke': expected two letters" in done.stderr) == bool(more)
     nodes = list(sgf.Sgf_game.from_bytes(target.read_bytes().replace(b"[ke]", b"[]")).get_main_sequence())
-    assert [node.has_property("TB") for node in nodes] == [False, False, True, False, False]
+    assert [node.has_property("TB") for node in nodes] == marked
 
 
 def test_marks_that_are_there_give_way(tmp_path: Path) -> None:
@@ -76,13 +79,6 @@ def test_one_of_several_games_is_scored_if_it_is_named(tmp_path: Path) -> None:
     done = score("-", "--game", 2, "--sgf", target, data=records)
     assert done.stdout.startswith("B+4.5 (counted)")
     assert target.read_text().startswith("(;GM[1]") and "TB[" in target.read_text()
-
-
-def test_a_move_beyond_the_end_means_the_end(tmp_path: Path) -> None:
-    target = tmp_path / "marked.sgf"
-    done = score("-", "--move", 99, "--sgf", target, data=DEAD_STONE.format(rules="Chinese"))
-    assert done.exit_code == 0, done.output
-    assert sgf.Sgf_game.from_bytes(target.read_bytes()).get_last_node().has_property("TB")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
