@@ -157,7 +157,7 @@ def mcp_command(config_file: str | None, **flags: object) -> None:
         raise ConfigError(problem("this command needs mcp", advice=advice_for("mcp")))
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
-    from gtp_engine.people.mcp_server import GoTools, run
+    from gtp_engine.people.mcp_server import GoTools, server
 
     with Engine(config, write_log) as engine:
-        run(GoTools(engine))
+        server(GoTools(engine)).run("stdio")

@@ -1,7 +1,7 @@
 """Questions about Go that language models ask, as tools of the Model Context Protocol (modelcontextprotocol.io).
 
     GoTools       the answers, as plain values; knows nothing of the protocol
-    run           serves them on stdin and stdout with the package `mcp` (extra `[mcp]`)
+    server        serves them with the package `mcp` (extra `[mcp]`)
 
 A language model repeats what it was told as a fact, so every answer says what it `rests_on`: the rules of the game,
 which are exact; reading, which is exact within its limits; or a search, with its visits and the network, an estimate.
@@ -345,11 +345,6 @@ _INSTRUCTIONS: Final = (
     "D4 is near the lower left corner. A position is one argument, an object: "
     '{"position": {"size": 9, "moves": ["D4", "F6"]}, "visits": 100}.'
 )
-
-
-def run(tools: GoTools) -> None:
-    """Serve the tools on stdin and stdout until the client leaves."""
-    server(tools).run("stdio")
 
 
 def server(tools: GoTools) -> Any:

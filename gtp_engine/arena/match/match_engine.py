@@ -51,15 +51,12 @@ class MatchEngine(SimpleGtpEngine):
         if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
             self.send("tengen-ready")
         if self._settings.visits:
-            self._set_visits(self._settings.visits)
-
-    def _set_visits(self, visits: int) -> None:
-        if not self.lists("kata-set-param"):
-            raise MatchError(
-                f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
-                "leave out --visits and set the limit in its command"
-            )
-        self.send(f"kata-set-param maxVisits {visits}")
+            if not self.lists("kata-set-param"):
+                raise MatchError(
+                    f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
+                    "leave out --visits and set the limit in its command"
+                )
+            self.send(f"kata-set-param maxVisits {self._settings.visits}")
 
     def describe(self) -> dict[str, str]:
         """Return the engine's name and version from its replies."""

@@ -22,7 +22,7 @@ from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.game_end import counts_all_stones
 from gtp_engine.go.clock import TimeLeft, TimeSettings, reported_time
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
-from gtp_engine.go.coords import Move, format_color, parse_color, parse_vertex
+from gtp_engine.go.coords import Move, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -335,9 +335,7 @@ class GameSession:
             goal = node
             if node.moves and node.move is not None and node.move.color == self.settings.engine:
                 break
-        undone = self._undone
         self._move_to(goal)
-        self._undone = undone
         return count
 
     def nodes_to_redo(self) -> list[GameNode]:
@@ -459,9 +457,7 @@ class GameSession:
     def toggle_dead(self, vertex: int | str) -> list[int]:
         """Turn the chain on a point from dead to alive or back; return its points, none for an empty point."""
         self.require(Phase.SCORING)
-        chain: list[int] = []
-        if self.point(vertex) != PASS:
-            chain += self.game.chain(self.point(vertex))
+        chain: list[int] = [] if self.point(vertex) == PASS else [*self.game.chain(vertex)]
         if chain:
             self._dead = self.dead.symmetric_difference(chain)
         return chain
@@ -557,10 +553,7 @@ class GameSession:
 
     def point(self, vertex: int | str) -> int:
         """Return the point of a vertex; raises InvalidVertexError."""
-        if isinstance(vertex, int):
-            self.game.vertex(vertex)
-            return vertex
-        return parse_vertex(vertex, width=self.game.width, height=self.game.height)
+        return self.game.point(vertex)
 
     # --- internals ---
 

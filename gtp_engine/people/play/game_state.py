@@ -76,13 +76,15 @@ def state_of(session: GameSession) -> GameState:
     """Return the state of a session, to be called between its methods, not while one of them runs."""
     game = session.game
     is_scoring = session.phase is Phase.SCORING
+    colors = game.board.color.copy()
+    colors[list(session.placed)] = BLACK
     tally = game.tally(session.dead) if session.is_counted else {}
     clocks = {format_color(color): session.clock.left(color)._asdict() for color in (BLACK, WHITE)}
     return GameState(
         phase=session.phase.value,
         width=game.width,
         height=game.height,
-        rows=_rows(session),
+        rows=rows_of(game, colors),
         to_play=format_color(game.to_play),
         human=format_color(session.settings.human),
         names={format_color(color): name for color, name in session.settings.names().items()},
@@ -106,13 +108,6 @@ def state_of(session: GameSession) -> GameState:
         running=format_color(session.clock.running) if session.clock.running else None,
         notes=session.notes,
     )
-
-
-def _rows(session: GameSession) -> tuple[str, ...]:
-    """Return the board, with the handicap stones placed so far."""
-    colors = session.game.board.color.copy()
-    colors[list(session.placed)] = BLACK
-    return rows_of(session.game, colors)
 
 
 def rows_of(game: Game, colors: IntArray) -> tuple[str, ...]:
