@@ -44,8 +44,12 @@ PLAIN = NetworkConfig(symmetry="none", cache_positions=0)
 TOLERANCE = 2e-5
 
 
+def model(path: Path) -> OnnxModel:
+    return OnnxModel(path, CPU, batch=4)
+
+
 def network(path: Path) -> EncodedNetwork:
-    return EncodedNetwork(OnnxModel(path, CPU, batch=4))
+    return EncodedNetwork(model(path))
 
 
 def evaluator_of(path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
@@ -535,10 +539,6 @@ def test_a_half_full_table_keeps_nearly_all_entries() -> None:
 PROFILES = ("rank_9d", "rank_15k")
 
 
-def model(path: Path) -> OnnxModel:
-    return OnnxModel(path, CPU, batch=4)
-
-
 def random_games(width: int, height: int, rules: Sequence[str] = (*PRESETS,)) -> list[Game]:
     """Return a game under each rule set, of different lengths and with different komi."""
     rng = np.random.default_rng(1)
@@ -576,8 +576,8 @@ def check_together(evaluator: Evaluator, positions: Positions, count: int, size:
 @pytest.mark.parametrize("cached", [0, 100])
 @pytest.mark.parametrize("size", [(7, 7), (6, 4)])
 def test_positions_under_all_rule_sets_share_a_call(tmp_path: Path, size: tuple[int, int], cached: int) -> None:
-    network = EncodedNetwork(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", misc=6, model_version="14")))
-    evaluator = NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=cached))
+    path = tiny_networks.v7_network(tmp_path / "tiny.onnx", misc=6, model_version="14")
+    evaluator = evaluator_of(path, NetworkConfig(cache_positions=cached))
     games = random_games(*size)
     assert len({conditions_of(game).superko for game in games}) == 3
     check_together(evaluator, rows_of(games), len(games), size)
@@ -626,8 +626,7 @@ def test_the_mean_of_all_looks_and_the_optimistic_policy(tmp_path: Path) -> None
     positions, found, expected = rows_of([game]), new_evaluation(3, 5, 5), new_evaluation(3, 5, 5)
     optimistic = np.full_like(found.policy, np.nan)
     uncached_evaluator(model(path), looks=8).evaluate(Request(positions, 1, found, optimistic=optimistic))
-    network = EncodedNetwork(model(path))
-    searching = NetworkEvaluator(network, network, config=NetworkConfig())
+    searching = evaluator_of(path, NetworkConfig())
     searching.evaluate(Request(positions, 1, expected, EvaluationOptions(ALL_SYMMETRIES)))
     for name, array, wanted in zip(Evaluation._fields, found, expected, strict=True):
         np.testing.assert_allclose(array, wanted, atol=1e-4, err_msg=name)
@@ -646,8 +645,7 @@ def test_without_an_optimistic_policy_zeros_are_written(tmp_path: Path) -> None:
 
 
 def test_the_optimistic_policy_is_written_for_positions_in_the_cache(tmp_path: Path) -> None:
-    network = EncodedNetwork(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2)))
-    evaluator = NetworkEvaluator(network, network, config=NetworkConfig())
+    evaluator = evaluator_of(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2), NetworkConfig())
     request = Request(rows_of([Game(5)]), 1, new_evaluation(3, 5, 5))
     evaluator.evaluate(request)
     optimistic = np.zeros_like(request.out.policy)

@@ -83,12 +83,7 @@ class _LayerGraph(Graph):
         sizes = weights.shape[2:]
         margins = [(size - 1) // 2 * step for size, step in zip(sizes, conv.dilation, strict=True)]
         return self.add(
-            "Conv",
-            *inputs,
-            kernel_shape=list(sizes),
-            dilations=list(conv.dilation),
-            pads=margins * 2,
-            strides=[1, 1],
+            "Conv", *inputs, kernel_shape=list(sizes), dilations=list(conv.dilation), pads=margins * 2, strides=[1, 1]
         )
 
     def _normalize(self, x: Tensor, norm: desc.BatchNorm) -> Tensor:

@@ -43,13 +43,7 @@ from gtp_engine.evaluation.evaluator import (
     Evaluator,
     Request,
 )
-from gtp_engine.evaluation.from_game import (
-    advantage_black,
-    conditions_of,
-    key_of_numbers,
-    write_conditions,
-    write_game,
-)
+from gtp_engine.evaluation.from_game import advantage_black, conditions_of, key_of_numbers, write_conditions, write_game
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions, Evaluation
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
@@ -120,11 +114,7 @@ class PuctSearch:
     """
 
     def __init__(
-        self,
-        config: Config,
-        evaluator: Evaluator,
-        human: Evaluator | None = None,
-        calls: Calls | None = None,
+        self, config: Config, evaluator: Evaluator, human: Evaluator | None = None, calls: Calls | None = None
     ) -> None:
         self._new_player: Final = rollout_players(config, evaluator)
         self.config: Final = config
