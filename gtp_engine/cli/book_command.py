@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gtp_engine.base.errors import ConfigError, TengenError, counted, problem, shown
+from gtp_engine.base.errors import ConfigError, TengenError, counted, shown
 from gtp_engine.base.files import write_result
 from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_settings, settings_of, settings_options
@@ -147,7 +147,7 @@ def _same_header(header: "BookHeader", given: dict[str, Any]) -> "BookHeader":
     for name, value in given.items():
         if value is not None and value != known[name]:
             text = f"--{name} {shown(str(value))} for a book with {shown(str(known[name]))}"
-            raise ConfigError(problem(text, advice="leave it out, or name another file"))
+            raise ConfigError(text, advice="leave it out, or name another file")
     return header
 
 

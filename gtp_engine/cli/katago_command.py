@@ -79,13 +79,13 @@ def katago_config(
 
     Raises ConfigError, and RulesError for unknown rules.
     """
-    from gtp_engine.base.errors import ConfigError, problem
+    from gtp_engine.base.errors import ConfigError
     from gtp_engine.config.katago import merged_settings, with_start_settings
     from gtp_engine.go.rules import Rules
 
     tomls = [file for file in config_files if file.lower().endswith(".toml")]
     if len(tomls) > 1:
-        raise ConfigError(problem(f"config files {' and '.join(tomls)}", expected="one TOML file"))
+        raise ConfigError(f"config files {' and '.join(tomls)}", expected="one TOML file")
     base = Config.from_toml(tomls[0]) if tomls else Config()
     files = [_found(file) for file in config_files if file not in tomls]
     if not config_files and for_gtp:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, shown
 from gtp_engine.base.files import check_result, owning
 from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, ConfigCommand, settings_of, settings_options
@@ -27,7 +27,7 @@ in place of --refit. Measuring 19x19 takes far longer than 9x9; the weak levels 
 def _sizes(text: str) -> str:
     """Return a list of the sides of boards, unchanged; raises ConfigError."""
     if not all(word.isdecimal() and 7 <= int(word) <= 25 for word in text.split(",")):
-        raise ConfigError(problem(f"sizes {shown(text)}", expected="sides from 7 to 25, such as 9,13,19"))
+        raise ConfigError(f"sizes {shown(text)}", expected="sides from 7 to 25, such as 9,13,19")
     return text
 
 
@@ -104,7 +104,7 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
             path = table_path(human, name)
             check_result(path, "copy the network to a folder of yours, and name it there with --human-model")
             if not networks.human.info.needs_profile:
-                raise ConfigError(problem(f"network {shown(name)}", expected="one that imitates people"))
+                raise ConfigError(f"network {shown(name)}", expected="one that imitates people")
             if settings.keep:
                 skills = read_skills(path, size)
             else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gtp_engine.arena.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
-from gtp_engine.base.errors import counted, problem
+from gtp_engine.base.errors import counted
 from gtp_engine.base.files import owning
 from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
 
@@ -198,7 +198,7 @@ def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int
     if folder == file:
         raise MatchError(f"{file} has no suffix, so results need a folder of another name: give --out FOLDER")
     if ray is not None and description.bind_to_cores:
-        raise MatchError(problem("bind-to-cores with --ray", advice="leave out one of them; see --cores"))
+        raise MatchError("bind-to-cores with --ray", advice="leave out one of them; see --cores")
     commands = [entrant.command for entrant in description.entrants]
     try:
         total = description.games * len(description.meetings)

@@ -250,7 +250,7 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
     package is used. Their licence is written beside them. `get` does the same for the engine's own folder.
     """
-    from gtp_engine.base.errors import ModelError, problem
+    from gtp_engine.base.errors import ModelError
     from gtp_engine.nn.onnx_export.convert import onnx_name
     from gtp_engine.nn.published_networks import (
         convert_packed,
@@ -263,7 +263,7 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
     package = package or installed_katrain()
     if package is None:
         advice = "name a wheel: `pip download --no-deps katrain==1.20.0`"
-        raise ModelError(problem("KaTrain is not installed here", advice=advice))
+        raise ModelError("KaTrain is not installed here", advice=advice)
     with open_package(package) as opened:
         for data, name in read_networks(opened):
             conversion = convert_packed(data, name, opened, folder / onnx_name(name))
@@ -310,7 +310,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     Without FOLDER, list those in the current folder and in its folder `models`, those that `get` has got and those that
     ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
-    from gtp_engine.base.errors import ModelError, problem, shown_path
+    from gtp_engine.base.errors import ModelError, shown_path
     from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.named_networks import shipped_networks
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
@@ -318,8 +318,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     for folder in folders:
         if not folder.is_dir():
             advice = "`gtp-engine models info FILE` describes one network"
-            given = f"{shown_path(folder)} is no folder"
-            raise ModelError(problem(given, expected="a folder with networks", advice=advice))
+            raise ModelError(f"{shown_path(folder)} is no folder", expected="a folder with networks", advice=advice)
     found = [file for folder in folders or _default_folders() for file in folder.glob("*.onnx")]
     # Two of the folders may be one, by different paths: `models` is in a checkout.
     files = sorted({(file.parent.resolve(), file.name): file for file in reversed(found)}.values())

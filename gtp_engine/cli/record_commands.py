@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, shown
 from gtp_engine.base.files import check_result, write_result
 from gtp_engine.cli.options import (
     FILE,
@@ -61,7 +61,7 @@ def _duration(text: str) -> str:
     """Return the seconds of a time such as "90", "90s", "5min" or "1h" as a number; raises ConfigError."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.strip().lower())
     if match is None or match[2] not in _UNITS or float(match[1]) <= 0:
-        raise ConfigError(problem(f"time {shown(text)}", expected="a time such as 90s, 5min or 1h"))
+        raise ConfigError(f"time {shown(text)}", expected="a time such as 90s, 5min or 1h")
     return f"{float(match[1]) * _UNITS[match[2]]:f}"
 
 
@@ -200,7 +200,7 @@ def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
 
 def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     """Return the records that the arguments name; raises SgfError if there is none."""
-    from gtp_engine.base.errors import SgfError, problem
+    from gtp_engine.base.errors import SgfError
     from gtp_engine.people.review.review_files import STDIN_NAME, RecordSource, sources_of
 
     paths = [path for path in files if str(path) != "-"]
@@ -210,7 +210,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
         expected = "files that end in .sgf, .gib, .ngf or .ugf"
-        raise SgfError(problem("no records to review", expected=expected, advice="name others one by one"))
+        raise SgfError("no records to review", expected=expected, advice="name others one by one")
     return sources
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.installation import advice_for
 from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
 from gtp_engine.cli.options import (
@@ -154,7 +154,7 @@ def mcp_command(config_file: str | None, **flags: object) -> None:
     """Run the server of the tools."""
     config = build_config(config_file, flags)
     if find_spec("mcp") is None:
-        raise ConfigError(problem("this command needs mcp", advice=advice_for("mcp")))
+        raise ConfigError("this command needs mcp", advice=advice_for("mcp"))
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
     from gtp_engine.people.mcp_server import GoTools, server

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import expanded
 from gtp_engine.cli.options import (
     FILE,
@@ -97,7 +97,7 @@ def _refuse_unused(given: dict[str, str], unused: Mapping[str, str], title: str)
         option = find_option(key)
         advice = unused.get(key) or unused.get(option.section)
         if advice:
-            raise ConfigError(problem(f"{_words(option, value)[0]} has no effect in {title}", advice=advice))
+            raise ConfigError(f"{_words(option, value)[0]} has no effect in {title}", advice=advice)
 
 
 def _engine_arguments(config_file: str | None, values: dict[str, str]) -> tuple[str, ...]:

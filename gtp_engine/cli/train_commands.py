@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gtp_engine.base.errors import ConfigError, counted, problem, shown_path
+from gtp_engine.base.errors import ConfigError, counted, shown_path
 from gtp_engine.base.files import owning
 from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.steps import carry_out_all, long_work, open_folder
@@ -147,7 +147,7 @@ def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
     config = replace(config, out=folder, data=data or config.data, learning=learning)
     if not config.data.is_dir():
         given = f"no folder {shown_path(config.data)}"
-        raise ConfigError(problem(given, expected="the data of the run", advice="name their folder with --data"))
+        raise ConfigError(given, expected="the data of the run", advice="name their folder with --data")
     _train(config, checkpoint)
 
 

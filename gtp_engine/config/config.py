@@ -7,7 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_path, toml_advice
+from gtp_engine.base.errors import ConfigError, shown, shown_path, toml_advice
 from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
@@ -52,7 +52,7 @@ class Config:
             section = getattr(self, name)
             if not isinstance(section, kind):
                 given, advice = f"section {name} {shown(section)}", "Config().with_values sets options by name"
-                raise ConfigError(problem(given, expected=f"a {kind.__name__}", advice=advice))
+                raise ConfigError(given, expected=f"a {kind.__name__}", advice=advice)
 
     @property
     def wants_network(self) -> bool:
@@ -66,7 +66,7 @@ class Config:
         try:
             text = read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ConfigError(problem(f"config file {name}: byte {error.start}", expected="UTF-8 text")) from error
+            raise ConfigError(f"config file {name}: byte {error.start}", expected="UTF-8 text") from error
         except (OSError, ValueError) as error:  # ValueError: a NUL in the name
             raise ConfigError(f"cannot read config file {name}: {getattr(error, 'strerror', error)}") from error
         return Config.from_toml_text(text, source=f"config file {name}")
@@ -79,7 +79,7 @@ class Config:
         try:
             return Config()._with_items(_items(tomllib.loads(text)))
         except ValueError as error:  # a ConfigError, a TOMLDecodeError, or an integer too long for Python
-            raise ConfigError(problem(f"{source}: {error}", advice=toml_advice(text))) from None
+            raise ConfigError(f"{source}: {error}", advice=toml_advice(text)) from None
         except RecursionError:
             raise ConfigError(f"{source}: nested too deeply") from None
 
@@ -140,21 +140,21 @@ class Config:
 def find_option(key: str) -> Option:
     """Return the option with this full name ("search.visits"); raises ConfigError with the closest name."""
     if not isinstance(key, str):
-        raise ConfigError(problem(f"option {shown(key)}", expected="a name such as search.visits"))
+        raise ConfigError(f"option {shown(key)}", expected="a name such as search.visits")
     known = _options().get(key)
     if known is not None:
         return known
     section, _, name = key.partition(".")
     if section not in _sections():
         advice = _closest(section, _sections(), others="sections are")
-        raise ConfigError(problem(f"section {shown(section)}", expected="a known section", advice=advice))
+        raise ConfigError(f"section {shown(section)}", expected="a known section", advice=advice)
     homes = [known.key for known in _options().values() if known.name == name]
     if homes:
         advice = f"did you mean {homes[0]}?"
     else:
         names = [known.name for known in section_options(_sections()[section])]
         advice = _closest(name, names, others=f"options of {section} are", prefix=f"{section}.")
-    raise ConfigError(problem(f"option {shown(key)}", expected="a known option", advice=advice))
+    raise ConfigError(f"option {shown(key)}", expected="a known option", advice=advice)
 
 
 @cache
@@ -175,7 +175,7 @@ def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, Value]]:
     for section, table in tables.items():
         if not isinstance(table, dict):
             advice = f"options belong to sections such as [{next(iter(_sections()))}]"
-            raise ConfigError(problem(f"option {shown(section)} outside a section", advice=advice))
+            raise ConfigError(f"option {shown(section)} outside a section", advice=advice)
         if section not in _sections():
             find_option(section)
         for name, value in table.items():

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, shown
 from gtp_engine.config.option import Section, option
 
 KINDS: Final = ("", "rank", "preaz", "proyear")
@@ -77,11 +77,9 @@ def parse_profile(text: str) -> HumanProfile:
     if (year := _YEAR.fullmatch(text)) and FIRST_YEAR <= int(year[1]) <= LAST_YEAR:
         return HumanProfile("proyear", 1, 1, int(year[1]))
     raise ConfigError(
-        problem(
-            f"Unknown human SL network profile: {shown(text)[1:-1]}",
-            expected=f"rank_20k to rank_9d, rank_BLACK_WHITE, preaz_20k to preaz_9d, or proyear_{FIRST_YEAR} to "
-            f"proyear_{LAST_YEAR}",
-        )
+        f"Unknown human SL network profile: {shown(text)[1:-1]}",
+        expected=f"rank_20k to rank_9d, rank_BLACK_WHITE, preaz_20k to preaz_9d, or proyear_{FIRST_YEAR} to "
+        f"proyear_{LAST_YEAR}",
     )
 
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_json, shown_path
+from gtp_engine.base.errors import ConfigError, shown, shown_json, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.config import Config
 from gtp_engine.config.human import nearest_profile_line
@@ -139,7 +139,7 @@ def _read_symmetries(word: str) -> Value:
     if word in ("true", "false"):
         return word
     if word not in map(str, range(1, ALL_SYMMETRIES + 1)):
-        raise ConfigError(problem(shown(word), expected=f"an integer from 1 to {ALL_SYMMETRIES}"))
+        raise ConfigError(shown(word), expected=f"an integer from 1 to {ALL_SYMMETRIES}")
     return word != "1"
 
 
@@ -203,12 +203,12 @@ def read_setting(name: str, value: object, options: Mapping[str, str]) -> dict[s
     if name in CONSTANTS:
         only = str(CONSTANTS[name]).lower()
         if str(value).lower() != only:
-            raise UnknownSettingError(problem(f"{name} {shown(str(value))}", expected=only))
+            raise UnknownSettingError(f"{name} {shown(str(value))}", expected=only)
         return {}
     if name not in options:
-        raise UnknownSettingError(problem(f"setting {shown(name)}", expected="one of KataGo's that is known here"))
+        raise UnknownSettingError(f"setting {shown(name)}", expected="one of KataGo's that is known here")
     if not isinstance(value, bool | int | float | str):
-        raise ConfigError(problem(shown_json(value), expected="a number, true, false or a text"))
+        raise ConfigError(shown_json(value), expected="a number, true, false or a text")
     key = options[name]
     form = _FORMS.get(key)
     return {key: value if form is None else form.read(str(value).strip().lower())}
@@ -282,7 +282,7 @@ def _rules_of(settings: Mapping[str, str]) -> str:
         return ""
     if "rules" in settings:
         single = next(name for name in settings if name in _RULES)
-        raise ConfigError(problem(f"settings rules and {single}", expected="one of them"))
+        raise ConfigError(f"settings rules and {single}", expected="one of them")
     words: dict[str, object] = {"true": True, "false": False}
     return json.dumps({key: words.get(value.lower(), value) for key, value in given.items()})
 
@@ -317,7 +317,7 @@ def parse_overrides(text: str) -> dict[str, str]:
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         name, equals, value = piece.partition("=")
         if not equals or not name.strip():
-            raise ConfigError(problem(f"override {shown(piece)}", expected="key=value, several joined by commas"))
+            raise ConfigError(f"override {shown(piece)}", expected="key=value, several joined by commas")
         settings[name.strip()] = value.strip()
     return settings
 
@@ -343,7 +343,7 @@ def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
     """Return the settings in a file and those it includes; `included` are the files read so far, this one is added."""
     name = shown_path(path)
     if path in included:
-        raise ConfigError(problem(f"config file {name}, which is included twice", expected="each file once"))
+        raise ConfigError(f"config file {name}, which is included twice", expected="each file once")
     included.append(path)
     try:
         lines = read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig", "replace").splitlines()
@@ -360,9 +360,9 @@ def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
         elif assignment := _ASSIGNMENT.fullmatch(line):
             key, quoted, plain = assignment.groups()
             if key in here:
-                raise ConfigError(problem(f"{where}, a second time", expected="each name once"))
+                raise ConfigError(f"{where}, a second time", expected="each name once")
             here.add(key)
             settings[key] = plain.strip() if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         else:
-            raise ConfigError(problem(where, expected="key = value", advice="a TOML file of ours is named *.toml"))
+            raise ConfigError(where, expected="key = value", advice="a TOML file of ours is named *.toml")
     return settings

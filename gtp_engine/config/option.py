@@ -23,7 +23,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, shown, shown_path
 from gtp_engine.base.files import is_special
 
 Value: TypeAlias = bool | int | float | str | None
@@ -168,7 +168,7 @@ class Option:
         return self._refused(shown(value), self.expectation)
 
     def _refused(self, given: str, expected: str) -> ConfigError:
-        return ConfigError(problem(f"{self.called or f'option {self.key} ='} {given}", expected=expected))
+        return ConfigError(f"{self.called or f'option {self.key} ='} {given}", expected=expected)
 
 
 def option(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, shown
 from gtp_engine.config.option import Section, option
 
 MAX_LEVEL: Final = "max"
@@ -22,7 +22,7 @@ def parse_level(text: str) -> str:
     """Return the name of a level, in lower case and without leading zeros; raises ConfigError."""
     name = text.strip().lower().lstrip("0")
     if name != MAX_LEVEL and name not in LEVELS:
-        raise ConfigError(problem(f"level {shown(text)}", expected=f"20k to 1k, 1d to 9d, or {MAX_LEVEL}"))
+        raise ConfigError(f"level {shown(text)}", expected=f"20k to 1k, 1d to 9d, or {MAX_LEVEL}")
     return name
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gtp_engine.base.errors import GameStateError, LimitError, counted, of_kind, problem, shown
+from gtp_engine.base.errors import GameStateError, LimitError, counted, of_kind, shown
 from gtp_engine.base.former_names import former_property
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Evaluation
@@ -53,7 +53,7 @@ class Limit:
             is_number = isinstance(value, Real) and not isinstance(value, bool)
             if value is not None and not (is_number and 0 < value <= MAX_LIMIT and (name == "time" or value % 1 == 0)):
                 expected = f"a {'' if name == 'time' else 'whole '}number above 0 and up to {MAX_LIMIT:g}, or None"
-                raise LimitError(problem(f"limit of {shown(value)} {name}", expected=expected))
+                raise LimitError(f"limit of {shown(value)} {name}", expected=expected)
             if value is not None:  # numpy's numbers, and 1e3
                 object.__setattr__(self, name, float(value) if name == "time" else int(value))
 
@@ -156,7 +156,7 @@ class Analysis:
     def best(self) -> MoveAnalysis:
         """The first move; raises GameStateError where none has been searched."""
         if not self.moves:
-            raise GameStateError(problem("an analysis without a move", advice="give it more visits"))
+            raise GameStateError("an analysis without a move", advice="give it more visits")
         return self.moves[0]
 
     def seen_by(self, side: int | str) -> "Analysis":
@@ -235,7 +235,7 @@ class PositionEvaluation:
         Raises LimitError for a temperature that is not above 0.
         """
         if not 0.0 < temperature <= MAX_LIMIT:
-            raise LimitError(problem(f"temperature {shown(temperature)}", expected="a number above 0"))
+            raise LimitError(f"temperature {shown(temperature)}", expected="a number above 0")
         highest = self.policy[self.best]
         sums = [*accumulate((share / highest) ** (1.0 / temperature) for share in self.policy.values())]
         return tuple(self.policy)[bisect(sums, (chance or random).random() * sums[-1], 0, len(sums) - 1)]

@@ -26,7 +26,6 @@ from gtp_engine.base.errors import (
     TengenError,
     TimeSettingsError,
     of_kind,
-    problem,
     refuse_copy,
     shown,
 )
@@ -214,8 +213,7 @@ class Engine:
             return self._place_handicap(free_handicap_points(of_kind(stones, Integral, "handicap"), width, height))
         chosen = self.game.all_on_board(stones)
         if not 2 <= len(chosen) < width * height:
-            given = f"invalid handicap {len(chosen)}"
-            raise HandicapError(problem(given, expected=f"2 to {width * height - 1} stones"))
+            raise HandicapError(f"invalid handicap {len(chosen)}", expected=f"2 to {width * height - 1} stones")
         return self._place_handicap(chosen)
 
     # --- playing ---
@@ -355,7 +353,7 @@ class Engine:
         if seconds is None:
             return self._searches.analyze(self.game.copy(), color, asked)
         if not seconds >= 0:
-            raise TimeSettingsError(problem(f"{shown(seconds)} seconds for a search", expected="0 or more"))
+            raise TimeSettingsError(f"{shown(seconds)} seconds for a search", expected="0 or more")
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds.settled_visits)
         return self._searches.search_move(self.game, color, asked, watcher)
 
@@ -501,7 +499,7 @@ class Engine:
         Raises ConfigError for another status.
         """
         if status not in (ALIVE, DEAD, SEKI):
-            raise ConfigError(problem(f"status {shown(status)}", expected=f"one of {ALIVE}, {DEAD}, {SEKI}"))
+            raise ConfigError(f"status {shown(status)}", expected=f"one of {ALIVE}, {DEAD}, {SEKI}")
         groups, points = groups_with_status(self.game, self.outcome(cancel).statuses, status), self.game.point
         return [[points(number) for number in group] for group in groups]
 
@@ -544,9 +542,9 @@ class Engine:
         for key in values:
             section = find_option(key).section
             if key in _FIXED_OPTIONS and self.config.with_values({key: values[key]}) != self.config:
-                raise ConfigError(problem(f"option {key} of a running engine", advice="start the engine with it"))
+                raise ConfigError(f"option {key} of a running engine", advice="start the engine with it")
             if section in _FIXED_SECTIONS:
-                raise ConfigError(problem(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section]))
+                raise ConfigError(f"option {key} of a running engine", advice=_FIXED_SECTIONS[section])
         config = self._resources.with_profile_of_level(self.config, self.config.with_values(values))
         check_level(config, self.evaluator)
         self._background.end()
@@ -715,5 +713,5 @@ def _checked_symmetries(symmetries: Iterable[int]) -> tuple[int, ...]:
     """Return the symmetries as a tuple; raises ConfigError for none, and for what is none."""
     chosen = tuple(symmetries)
     if not chosen or any(symmetry not in (*range(8), ALL_SYMMETRIES) for symmetry in chosen):
-        raise ConfigError(problem(f"symmetries {shown(chosen)}", expected="numbers from 0 to 7"))
+        raise ConfigError(f"symmetries {shown(chosen)}", expected="numbers from 0 to 7")
     return chosen

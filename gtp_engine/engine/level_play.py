@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
@@ -52,10 +52,10 @@ def check_level(config: Config, evaluator: Evaluator | None) -> None:
     given = f"level {config.play.level}"
     if evaluator is None or config.search.search not in ("auto", "puct"):
         advice = "leave search.search at auto, or set play.level to max (--level max)"
-        raise LevelError(problem(f"{given} in a search without a network", expected="a network", advice=advice))
+        raise LevelError(f"{given} in a search without a network", expected="a network", advice=advice)
     if not evaluator.info.has_score or not evaluator.info.has_ownership:
         expected = "one that evaluates score and ownership"
-        raise LevelError(problem(f"{given} with network {evaluator.info.name}", expected=expected))
+        raise LevelError(f"{given} with network {evaluator.info.name}", expected=expected)
 
 
 class LevelPlay:

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem, shown_path
+from gtp_engine.base.errors import ModelError, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing, writing
 from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import LEVELS
@@ -143,7 +143,7 @@ def read_skills(path: Path, size: int) -> dict[str, float]:
     board = read_table_file(path)["boards"].get(str(size)) if path.exists() else None
     if board is None or not board["skills"]:
         given = f"level table {shown_path(path)} has no ranks for {size}x{size}"
-        raise ModelError(problem(given, advice="measure them first with `gtp-engine calibrate-levels`"))
+        raise ModelError(given, advice="measure them first with `gtp-engine calibrate-levels`")
     return dict(board["skills"])
 
 
@@ -158,11 +158,9 @@ def read_table_file(path: Path) -> dict[str, Any]:
             raise ValueError("another format")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
-            problem(
-                f"level table {shown_path(path)} cannot be read ({error})",
-                expected=f"format {FORMAT} with a skill for each rank",
-                advice="remove the file, or measure the levels with `gtp-engine calibrate-levels`",
-            )
+            f"level table {shown_path(path)} cannot be read ({error})",
+            expected=f"format {FORMAT} with a skill for each rank",
+            advice="remove the file, or measure the levels with `gtp-engine calibrate-levels`",
         ) from error
     return data
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.base.errors import ConfigError, ModelError, problem, shown
+from gtp_engine.base.errors import ConfigError, ModelError, shown
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -113,14 +113,13 @@ class Resources:
         if self.human is None:
             for entry in fields(HumanConfig):
                 if entry.name != "human_profile" and getattr(config.human, entry.name) != entry.default:
-                    given = f"option human.{entry.name} without a human-like network"
-                    raise ConfigError(problem(given, advice=_LOAD_NETWORK))
+                    raise ConfigError(f"option human.{entry.name} without a human-like network", advice=_LOAD_NETWORK)
         if self.evaluator is not None and self.evaluator.info.needs_profile and not config.human.human_profile:
             name = shown(self.evaluator.info.name)
-            raise ConfigError(problem(f"network {name} imitates people", expected="a profile", advice=_SET_PROFILE))
+            raise ConfigError(f"network {name} imitates people", expected="a profile", advice=_SET_PROFILE)
         if self._is_profile_unused(config):
             given = f"humanSLProfile {config.human.human_profile} without a network that uses it"
-            raise ConfigError(problem(given, advice=_LOAD_NETWORK))
+            raise ConfigError(given, advice=_LOAD_NETWORK)
 
     def config_at_start(self, config: Config, log: Callable[[str], None]) -> Config:
         """Return the configuration with settings of human-like play that go with the networks; `log` gets warnings.

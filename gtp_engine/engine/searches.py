@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.option import Value
 from gtp_engine.engine.book.book import orientation
@@ -162,7 +162,7 @@ def new_searcher(resources: Resources, config: Config) -> Searcher:
     evaluator = resources.evaluator
     if evaluator is None and config.search.search == "puct":
         advice = "give the engine an evaluator, or leave search.search at auto"
-        raise ConfigError(problem("search.search = puct without a network", advice=advice))
+        raise ConfigError("search.search = puct without a network", advice=advice)
     if evaluator is None or not resources.uses_network(config):
         return RolloutSearch(config.search, None if evaluator is None else evaluator.info)
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
@@ -351,10 +351,9 @@ class Searches:
         """Return the network, or the human-like one; raises ConfigError without it."""
         evaluator = self.resources.human if by_people else self.resources.evaluator
         if evaluator is None and by_people:
-            advice = "set network.human_model (--human-model FILE)"
-            raise ConfigError(problem("no human-like network is loaded", advice=advice))
+            raise ConfigError("no human-like network is loaded", advice="set network.human_model (--human-model FILE)")
         if evaluator is None:
-            raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
+            raise ConfigError("no network is loaded", advice="set network.model (--model FILE)")
         return evaluator
 
     def evaluate_many(self, games: Sequence[Game], *, all_orientations: bool) -> Iterator[tuple[int, Evaluation, int]]:
@@ -457,7 +456,7 @@ def measure_searches(
     `board` is its width and height.  Raises ConfigError without a network.
     """
     if evaluator is None or not Resources(evaluator).uses_network(config):
-        raise ConfigError(problem("no network is loaded", advice="set network.model (--model FILE)"))
+        raise ConfigError("no network is loaded", advice="set network.model (--model FILE)")
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
 
     counting = CountingEvaluator(evaluator)

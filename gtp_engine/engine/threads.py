@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
-from gtp_engine.base.errors import EngineBusyError, EngineDiedError, TengenError, problem
+from gtp_engine.base.errors import EngineBusyError, EngineDiedError, TengenError
 from gtp_engine.search.limits import CancelToken
 
 _CLOSE_SECONDS: Final = 5.0
@@ -29,12 +29,10 @@ class Use:
     def __enter__(self) -> None:
         if self._process != os.getpid():
             advice = 'make one in each process, or start processes by multiprocessing.get_context("spawn")'
-            raise EngineDiedError(
-                problem("the engine stayed in the process that this one was forked from", advice=advice)
-            )
+            raise EngineDiedError("the engine stayed in the process that this one was forked from", advice=advice)
         if not self._lock.acquire(blocking=False):
             advice = "call it from one thread at a time, end its search by a CancelToken, or give each thread an engine"
-            raise EngineBusyError(problem("the engine is in use by another thread", advice=advice))
+            raise EngineBusyError("the engine is in use by another thread", advice=advice)
         if self._is_closed:
             self._lock.release()
             raise EngineDiedError("the engine has been closed")
@@ -47,7 +45,7 @@ class Use:
         if self._is_closed or self._process != os.getpid():
             return False
         if not self._lock.acquire(timeout=_CLOSE_SECONDS):
-            raise EngineBusyError(problem("the engine searches in another thread", advice="cancel that, then close it"))
+            raise EngineBusyError("the engine searches in another thread", advice="cancel that, then close it")
         with self._lock:
             self._lock.release()
             was_open, self._is_closed = not self._is_closed, True

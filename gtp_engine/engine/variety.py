@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError, TengenError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, TengenError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, newest_first, writing
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
@@ -233,7 +233,7 @@ def _costs_of_records(config: VarietyConfig, log: Log) -> dict[bytes, float]:
     for name in _words(config.avoid_sgf or ""):
         path = expanded(name)
         if not path.exists():
-            raise ConfigError(problem(f"option variety.avoid_sgf = {shown(name)}", expected="a folder or a record"))
+            raise ConfigError(f"option variety.avoid_sgf = {shown(name)}", expected="a folder or a record")
         files += path.rglob("*.sgf") if path.is_dir() else [path]
     names, costs, cost = _words(config.avoid_sgf_names), defaultdict[bytes, float](float), config.avoid_sgf_utility
     for file, _time in newest_first(files)[: config.avoid_sgf_files]:

@@ -25,7 +25,7 @@ from enum import StrEnum
 from numbers import Integral, Real
 from typing import Final, NamedTuple
 
-from gtp_engine.base.errors import TimeSettingsError, of_kind, problem, shown
+from gtp_engine.base.errors import TimeSettingsError, of_kind, shown
 
 MAX_SECONDS: Final = 1e12
 """Longest time on a clock, in seconds (30,000 years); as a float it is still exact to a tenth of a millisecond.  Longer
@@ -102,7 +102,7 @@ class TimeSettings:
         """Refuse what is none of the kinds, such as a time."""
         if not isinstance(self.kind, TimeKind):
             advice = "call TimeSettings.absolute, fischer, byoyomi or canadian"
-            raise TimeSettingsError(problem(f"time settings of the kind {shown(self.kind)}", advice=advice))
+            raise TimeSettingsError(f"time settings of the kind {shown(self.kind)}", advice=advice)
 
     @property
     def has_overtime(self) -> bool:
@@ -163,7 +163,7 @@ class TimeSettings:
         """
         if 0 <= main_time_limit < main_time:
             given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
-            raise TimeSettingsError(problem(given, expected="a limit of at least the main time, or -1 for none"))
+            raise TimeSettingsError(given, expected="a limit of at least the main time, or -1 for none")
         main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
         main_time_limit = _checked_limit(main_time_limit, "main time limit")
         move_time_limit = _checked_limit(move_time_limit, "limit per move")
@@ -186,7 +186,7 @@ class TimeSettings:
         """Return the settings of the three arguments of `time_settings`; raises TimeSettingsError."""
         _check_words(words)
         if len(words) < 3:
-            raise TimeSettingsError(problem(_given(words), expected="MAIN_TIME OVERTIME STONES"))
+            raise TimeSettingsError(_given(words), expected="MAIN_TIME OVERTIME STONES")
         return TimeSettings.parse(["canadian", *words])
 
     @staticmethod
@@ -199,10 +199,10 @@ class TimeSettings:
         _check_words([*words, *kinds])
         kind = words[0].lower().replace("byo-yomi", "byoyomi") if words else ""
         if kind not in kinds:
-            raise TimeSettingsError(problem(_given(words[:1]), expected=f"one of {', '.join(kinds)}"))
+            raise TimeSettingsError(_given(words[:1]), expected=f"one of {', '.join(kinds)}")
         names = _ARGUMENTS[kind]
         if len(words) <= len(names):
-            raise TimeSettingsError(problem(_given(words), expected=" ".join((kind, *names))))
+            raise TimeSettingsError(_given(words), expected=" ".join((kind, *names)))
         values = [_parse_number(name, word) for name, word in zip(names, words[1:], strict=False)]
         construct: Callable[..., TimeSettings] = getattr(TimeSettings, kind.replace("-", "_"))
         return construct(*values)
@@ -232,7 +232,7 @@ def parse_time(text: str) -> TimeSettings:
     plain = "".join(words)
     match = _SHORT.fullmatch(plain)
     if not plain or not match or (match["extra"] is not None and not match["extra"]):
-        raise TimeSettingsError(problem(f"time {shown(text)}", expected=TIME_EXPECTED))
+        raise TimeSettingsError(f"time {shown(text)}", expected=TIME_EXPECTED)
     main, extra = _in_seconds(match["main"]), _in_seconds(match["extra"] or "")
     if match["extra"] is None:
         return TimeSettings.absolute(main)
@@ -281,7 +281,7 @@ def read_number(word: str) -> float:
 
 def _check_words(words: Sequence[object]) -> None:
     if not all(isinstance(word, str) for word in words):
-        raise TimeSettingsError(problem(f"time settings {shown(words)}", expected="words"))
+        raise TimeSettingsError(f"time settings {shown(words)}", expected="words")
 
 
 def _given(words: Sequence[str]) -> str:
@@ -295,14 +295,13 @@ def _parse_number(name: str, word: str) -> float | int:
     is_count = name in _COUNTS
     if math.isfinite(value) and (not is_count or value.is_integer()):
         return int(value) if is_count else value
-    expected = "an integer" if is_count else "a number of seconds"
-    raise TimeSettingsError(problem(f"{name} {shown(word)}", expected=expected))
+    raise TimeSettingsError(f"{name} {shown(word)}", expected="an integer" if is_count else "a number of seconds")
 
 
 def _checked(seconds: float, name: str) -> float:
     """Return a time as a float, shortened to MAX_SECONDS; raises TimeSettingsError."""
     if not isinstance(seconds, Real) or not 0 <= seconds <= _LARGEST:
-        raise TimeSettingsError(problem(f"{name} {shown(seconds)}", expected="seconds, 0 or more"))
+        raise TimeSettingsError(f"{name} {shown(seconds)}", expected="seconds, 0 or more")
     return min(float(seconds), MAX_SECONDS)
 
 
@@ -315,7 +314,7 @@ def _checked_limit(seconds: float, name: str) -> float:
 def _checked_count(count: int, name: str) -> int:
     """Return a number of stones or periods within bounds; raises TimeSettingsError."""
     if not isinstance(count, Integral) or not 0 <= count <= MAX_COUNT:
-        raise TimeSettingsError(problem(f"{name} {shown(count)}", expected=f"an integer from 0 to {MAX_COUNT}"))
+        raise TimeSettingsError(f"{name} {shown(count)}", expected=f"an integer from 0 to {MAX_COUNT}")
     return count
 
 
@@ -398,7 +397,7 @@ class Clock:
         are_numbers = isinstance(seconds, Real) and isinstance(stones, Integral)
         if not are_numbers or not abs(seconds) < math.inf or not 0 <= stones <= MAX_COUNT:
             given = f"time left {shown(seconds)} and {shown(stones)} stones"
-            raise TimeSettingsError(problem(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones"))
+            raise TimeSettingsError(given, expected=f"finite seconds and 0 to {MAX_COUNT} stones")
         seconds = max(-MAX_SECONDS, min(seconds, MAX_SECONDS))
         if self._given.kind is TimeKind.NONE and seconds > 0:
             self.settings = TimeSettings.canadian(0.0, seconds, stones) if stones else TimeSettings.absolute(seconds)

@@ -30,7 +30,6 @@ from gtp_engine.base.errors import (
     InvalidSizeError,
     InvalidVertexError,
     of_kind,
-    problem,
     shown,
 )
 from gtp_engine.go import constants
@@ -157,7 +156,7 @@ class Point(int):
         if text == "" or (text == "tt" and max(width, height) <= 19):
             return PASS
         if not isinstance(text, str) or len(text) != 2 or not set(text) <= set(_SGF_LETTERS):
-            raise InvalidVertexError(problem(f"SGF point {shown(text)}", expected="two letters such as pd, or none"))
+            raise InvalidVertexError(f"SGF point {shown(text)}", expected="two letters such as pd, or none")
         x, y = map(_SGF_LETTERS.index, text)
         return cls.from_xy(x, y, width, height)
 
@@ -302,7 +301,7 @@ def parse_color(text: str) -> Color:
     """Return BLACK for "b" or "black", WHITE for "w" or "white", in any case; else raises InvalidColorError."""
     color = _COLORS.get(text.lower())
     if color is None:
-        raise InvalidColorError(problem(f"invalid color {shown(text)}", expected="b, black, w or white"))
+        raise InvalidColorError(f"invalid color {shown(text)}", expected="b, black, w or white")
     return color
 
 
@@ -320,9 +319,7 @@ def to_color(color: int | str) -> Color:
             return COLORS[color]
     except (TypeError, ValueError):  # 1.0; an array
         pass
-    raise InvalidColorError(
-        problem(f"invalid color {shown(color)}", expected=f"{BLACK:d} (black) or {WHITE:d} (white)")
-    )
+    raise InvalidColorError(f"invalid color {shown(color)}", expected=f"{BLACK:d} (black) or {WHITE:d} (white)")
 
 
 def to_point(vertex: int | str, *, width: int, height: int) -> Point:
@@ -340,7 +337,7 @@ def to_point(vertex: int | str, *, width: int, height: int) -> Point:
     try:
         point = points_by_number(width, height).get(NULL_POINT if isinstance(vertex, bool | Color) else index(vertex))
     except TypeError:
-        raise InvalidVertexError(problem(f"point {shown(vertex)}", expected="a point, or a vertex as Q16")) from None
+        raise InvalidVertexError(f"point {shown(vertex)}", expected="a point, or a vertex as Q16") from None
     if point is None:
         raise InvalidVertexError(f"invalid point {shown(vertex)}: {_board_span(width, height)}")
     return point
@@ -363,7 +360,7 @@ def check_size(width: int, height: int) -> None:
     """Raise InvalidSizeError unless a board can have this width and height."""
     for size in (width, height):
         if not isinstance(size, Integral) or not MIN_SIZE <= size <= MAX_SIZE:
-            raise InvalidSizeError(problem(f"board size {shown(size)}", expected=f"{MIN_SIZE} to {MAX_SIZE}"))
+            raise InvalidSizeError(f"board size {shown(size)}", expected=f"{MIN_SIZE} to {MAX_SIZE}")
 
 
 def _board_span(width: int, height: int) -> str:
@@ -394,7 +391,7 @@ def transformed_points(symmetry: int, width: int, height: int) -> dict[int, Poin
     Raises ArgumentError for another number than 0 to 7.
     """
     if symmetry not in range(8):
-        raise ArgumentError(problem(f"symmetry {shown(symmetry)}", expected="a number from 0 to 7"))
+        raise ArgumentError(f"symmetry {shown(symmetry)}", expected="a number from 0 to 7")
     new_width, new_height = (height, width) if symmetry & TRANSPOSE else (width, height)
     moved: dict[int, Point] = {PASS: points_by_number(new_width, new_height)[PASS]}
     for point in board_points(width, height):

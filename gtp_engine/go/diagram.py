@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from gtp_engine.base.errors import ArgumentError, InvalidSizeError, of_kind, problem, shown
+from gtp_engine.base.errors import ArgumentError, InvalidSizeError, of_kind, shown
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS
 from gtp_engine.go.coords import (
     BLACK,
@@ -107,9 +107,9 @@ def parse_board(text: str) -> tuple[list[list[int]], int]:
         if row := _ROW.fullmatch(line):
             colors.append([_COLORS[cell] for cell in row[1] if cell in _COLORS])
         elif not _NO_ROW.fullmatch(line):
-            raise ArgumentError(problem(f"line {shown(line)} of a diagram", expected="points as . X O"))
+            raise ArgumentError(f"line {shown(line)} of a diagram", expected="points as . X O")
     if len({len(row) for row in colors}) != 1:
-        raise ArgumentError(problem("a diagram without rows of one length", expected="as many points in each"))
+        raise ArgumentError("a diagram without rows of one length", expected="as many points in each")
     side = re.search(r"(black|white) \([XO]\) to play", text)
     return colors, BLACK if side is None else to_color(side[1])
 
@@ -185,9 +185,9 @@ def draw_svg(
     """
     marks = {} if marks is None else marks
     if not 0 < size <= LARGEST_PICTURE:
-        raise InvalidSizeError(problem(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}"))
+        raise InvalidSizeError(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}")
     if not isinstance(marks, Mapping):
-        raise ArgumentError(problem(f"marks {shown(marks)}", expected="marks by vertex"))
+        raise ArgumentError(f"marks {shown(marks)}", expected="marks by vertex")
     width, height = (length * _CELL for length in (game.width + 2, game.height + 2))
     moves = () if analysis is None else analysis.seen_by(analysis.to_play).moves[:MOST_CANDIDATES]
     owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
@@ -232,7 +232,7 @@ def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dic
     except (AttributeError, TypeError):
         pass
     expected = f"numbers from -1 to 1 by points of the {game.width}x{game.height} board"
-    raise ArgumentError(problem(f"ownership {shown(ownership)}", expected=expected))
+    raise ArgumentError(f"ownership {shown(ownership)}", expected=expected)
 
 
 def _center(game: "Game", point: int) -> tuple[int, int]:

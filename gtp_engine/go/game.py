@@ -24,7 +24,6 @@ from gtp_engine.base.errors import (
     InvalidVertexError,
     KomiError,
     counted,
-    problem,
     shown,
 )
 from gtp_engine.go.constants import (
@@ -385,7 +384,7 @@ class Game:
     def as_move(self, move: object) -> Move:
         """Return a Move, or another pair of colour and point, either perhaps as text, as a Move on this board."""
         if not isinstance(move, tuple) or len(move) != 2:
-            raise InvalidVertexError(problem(f"move {shown(move)}", expected="a Move of color and point"))
+            raise InvalidVertexError(f"move {shown(move)}", expected="a Move of color and point")
         return Move(to_color(move[0]), self.point(move[1]))
 
     def resolve(self, move: AnyMove | int | str, color: int | str | None) -> Move:
@@ -396,7 +395,7 @@ class Game:
             else:
                 found = self.as_move(move)
             if color is not None and to_color(color) != found.color:
-                raise InvalidColorError(problem(f"move {found} as one of {to_color(color)}", expected="one color"))
+                raise InvalidColorError(f"move {found} as one of {to_color(color)}", expected="one color")
             return found
         return Move(self.to_play if color is None else to_color(color), self.point(move))
 
@@ -591,7 +590,7 @@ class Game:
             convert = import_module("cairosvg").svg2png
         except (ImportError, OSError) as error:  # the package, or the library that it wraps
             advice = "pip install cairosvg, or take svg"
-            raise ArgumentError(problem(f"PNG: {error}", expected="cairosvg and Cairo", advice=advice)) from None
+            raise ArgumentError(f"PNG: {error}", expected="cairosvg and Cairo", advice=advice) from None
         found: bytes = convert(bytestring=self.svg(**drawing).encode())
         return found
 
@@ -744,13 +743,13 @@ def _checked_komi(komi: float) -> float:
             return float(komi)
     except (OverflowError, TypeError):  # an integer of hundreds of digits; a text
         pass
-    raise KomiError(problem(f"komi {shown(komi)}", expected="a finite number"))
+    raise KomiError(f"komi {shown(komi)}", expected="a finite number")
 
 
 def several(points: Iterable[T]) -> Iterable[T]:
     """Return several points or moves; raises ArgumentError for a single one."""
     if isinstance(points, str) or not isinstance(points, Iterable):
-        raise ArgumentError(problem(f"points {shown(points)}", expected="a list of points"))
+        raise ArgumentError(f"points {shown(points)}", expected="a list of points")
     return points
 
 
@@ -758,7 +757,7 @@ def listed_games(games: object) -> list[Game]:
     """Return several games as a list; raises ArgumentError for anything else."""
     found: list[Any] = list(games) if isinstance(games, Iterable) else [None]
     if not all(isinstance(game, Game) for game in found):
-        raise ArgumentError(problem(f"games {shown(games)}", expected="a list of Games"))
+        raise ArgumentError(f"games {shown(games)}", expected="a list of Games")
     return found
 
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, problem, shown
+from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, shown
 
 
 class Ko(StrEnum):
@@ -109,10 +109,10 @@ class Rules:
         for key in _KEYS:
             value = getattr(self, key.field)
             if not isinstance(value, key.kind or bool):
-                raise RulesError(problem(f"{key.name} {shown(value)}", expected=" or ".join(key.words)))
+                raise RulesError(f"{key.name} {shown(value)}", expected=" or ".join(key.words))
         if self.has_button and self.scoring is not Scoring.AREA:
             given = f"hasButton true with scoring {self.scoring}"
-            raise RulesError(problem(given, expected="scoring AREA", advice="set hasButton to false first"))
+            raise RulesError(given, expected="scoring AREA", advice="set hasButton to false first")
 
     def __str__(self) -> str:
         """Return the name of the preset, or else KataGo's JSON: what `parse` reads."""
@@ -145,7 +145,7 @@ class Rules:
         if isinstance(rules, Rules):
             return rules
         if not isinstance(rules, str):
-            raise RulesError(problem(f"rules {shown(rules)}", expected="Rules, or a text such as chinese"))
+            raise RulesError(f"rules {shown(rules)}", expected="Rules, or a text such as chinese")
         return Rules.parse(rules)
 
     @staticmethod
@@ -276,7 +276,7 @@ def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
     known = list(names)
     close = get_close_matches(text.lower()[:SHOWN_VALUE_LENGTH], known, n=1)
     advice = f"did you mean {close[0]}?" if close else ""
-    return RulesError(problem(f"rules {shown(text)}", expected=f"one of {', '.join(known)}", advice=advice))
+    return RulesError(f"rules {shown(text)}", expected=f"one of {', '.join(known)}", advice=advice)
 
 
 # --- Keys and values ---------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def _key(name: str) -> _Key:
         return key
     advice = "set the komi with the command komi" if name.lower() == "komi" else ""
     known = ", ".join(key.name for key in _KEYS)
-    raise RulesError(problem(f"rule {shown(name)}", expected=f"one of {known}", advice=advice))
+    raise RulesError(f"rule {shown(name)}", expected=f"one of {known}", advice=advice)
 
 
 def _parse_word(key: _Key, text: str) -> Any:
@@ -303,7 +303,7 @@ def _parse_word(key: _Key, text: str) -> Any:
     word = text.lower() if key.kind is None else text.upper()
     if word not in key.words:
         advice = "Spight's ko rule is not supported" if key.kind is Ko and word == "SPIGHT" else ""
-        raise RulesError(problem(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice))
+        raise RulesError(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice)
     return word == "true" if key.kind is None else key.kind(word)
 
 
@@ -320,7 +320,7 @@ def _read_json(text: str) -> dict[str, Any]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         example = '{"ko":"SIMPLE","scoring":"AREA"}'
-        raise RulesError(problem(f"rules {shown(text)}", expected=f"a JSON object such as {example}")) from None
+        raise RulesError(f"rules {shown(text)}", expected=f"a JSON object such as {example}") from None
     values: dict[str, Any] = {}
     for name, value in data.items():
         key = _key(name)
@@ -329,7 +329,7 @@ def _read_json(text: str) -> dict[str, Any]:
         elif key.kind is not None and isinstance(value, str):
             values[key.field] = _parse_word(key, value)
         else:
-            raise RulesError(problem(f"{key.name} {shown(value)}", expected=" or ".join(key.words)))
+            raise RulesError(f"{key.name} {shown(value)}", expected=" or ".join(key.words))
     return values
 
 
@@ -341,7 +341,7 @@ def _read_compact(text: str) -> dict[str, Any]:
         match = _COMPACT.match(text, position)
         if match is None:
             rest = shown(text[position:])
-            raise RulesError(problem(f"rules {rest}", expected="the form koSIMPLEscoreAREAtaxNONEsui0"))
+            raise RulesError(f"rules {rest}", expected="the form koSIMPLEscoreAREAtaxNONEsui0")
         key, word = _key(match["key"]), match["word"]
         values[key.field] = _parse_word(key, _COMPACT_FLAGS.get(word, word) if key.kind is None else word)
         position = match.end()

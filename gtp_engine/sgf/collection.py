@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gtp_engine.base.errors import ArgumentError, SgfError, counted, problem, shown
+from gtp_engine.base.errors import ArgumentError, SgfError, counted, shown
 from gtp_engine.sgf.foreign.encodings import sections_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of
@@ -38,9 +38,9 @@ def game_in(data: bytes, number: int | None) -> bytes:
     games = each_game(data)
     if number is None and len(games) > 1:
         advice = "name one with --game N, or split the file"
-        raise SgfError(problem(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice))
+        raise SgfError(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice)
     if number is not None and number > len(games):
-        raise SgfError(problem(f"game {number} of {len(games)}", expected=f"1 to {len(games)}"))
+        raise SgfError(f"game {number} of {len(games)}", expected=f"1 to {len(games)}")
     return data if len(games) < 2 else games[(number or 1) - 1]
 
 
@@ -49,8 +49,7 @@ def texts_in(data: bytes) -> Iterator[tuple[str, str]]:
     for section in sections_of(sgf_of(data)):
         text, encoding = text_of(section)
         if not _is_kept(text, encoding, section):
-            advice = "save it in UTF-8"
-            raise SgfError(problem(f"SGF record whose bytes in {encoding} cannot be kept", advice=advice))
+            raise SgfError(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8")
         byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
         unicode = as_utf_8(text)
         place, ahead = 0, LookAhead(unicode)
@@ -140,7 +139,7 @@ def records_in(folder: Path) -> list[Path]:
 
 def _files(paths: Paths) -> Iterator[Path]:
     if not isinstance(paths, str | Path | Iterable):
-        raise ArgumentError(problem(f"records {shown(paths)}", expected="files or folders"))
+        raise ArgumentError(f"records {shown(paths)}", expected="files or folders")
     for path in [paths] if isinstance(paths, str | Path) else paths:
         yield from records_in(Path(path)) if path != "" and Path(path).is_dir() else [Path(path)]
 

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias, final
 
 from sgfmill import sgf
 
-from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, problem, shown
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
@@ -94,7 +94,7 @@ class GameNode(TextNode):
     def __reduce__(self) -> tuple[Callable[..., "GameNode"], tuple["GameTree", int]]:
         nodes = [*self.tree]
         if self not in nodes:
-            raise SgfError(problem("cannot copy a node that has been deleted", expected="one of the tree"))
+            raise SgfError("cannot copy a node that has been deleted", expected="one of the tree")
         return GameTree._nth, (self.tree, nodes.index(self))
 
     def _repr_svg_(self) -> str:
@@ -143,7 +143,7 @@ class GameNode(TextNode):
         Values are text without escapes.  Raises SgfError for a name that is not of capital letters.
         """
         if not (name.isascii() and name.isalpha() and name.isupper()):
-            raise SgfError(problem(f"property {shown(name)}", expected="a name of capital letters, such as C"))
+            raise SgfError(f"property {shown(name)}", expected="a name of capital letters, such as C")
         self._put(name, [escaped(value) for value in values])
 
     @property
@@ -196,7 +196,7 @@ class GameNode(TextNode):
     def set_mark(self, vertex: Vertex, mark: str | None) -> None:
         """Mark a point, in place of the mark or label it has; None removes it.  Raises SgfError for another mark."""
         if mark is not None and mark not in MARKS:
-            raise SgfError(problem(f"mark {shown(mark)}", expected=f"one of {', '.join(MARKS)}"))
+            raise SgfError(f"mark {shown(mark)}", expected=f"one of {', '.join(MARKS)}")
         point = self.tree.point(vertex)
         self._take_marks(point)
         if mark is not None:
@@ -227,7 +227,7 @@ class GameNode(TextNode):
         """Let the node show a clock: seconds left, in overtime with the moves or periods left; raises SgfError."""
         for number, kind in ((seconds, Real), (stones or 0, Integral)):
             if not isinstance(number, kind) or not 0 <= number < _LARGEST_CLOCK:
-                raise SgfError(problem(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more"))
+                raise SgfError(f"clock {shown(number)}", expected="seconds, moves or periods, 0 or more")
         left, overtime = _CLOCKS[to_color(color)]
         self.set(left, format_komi(float(seconds)))
         self.set(overtime, *([] if stones is None else [str(stones)]))
@@ -254,7 +254,7 @@ class GameNode(TextNode):
         wanted = EMPTY if color in (EMPTY, "empty") else to_color(color)
         point = self.tree.point(vertex)
         if self.moves:
-            raise SgfError(problem(f"a stone set up in the node of move {self.vertex}", advice="add a node for it"))
+            raise SgfError(f"a stone set up in the node of move {self.vertex}", advice="add a node for it")
         for name in _STONES.values():
             self._set_points(name, [each for each in self._points(name) if each != point])
         if self.game().color_at(point) != wanted:
@@ -318,7 +318,7 @@ class GameNode(TextNode):
             game.to_play = to_color(color)
         played = [game.play(each, tolerant=True) for each in several(moves)]
         if not played:
-            raise SgfError(problem("a variation without moves", expected="one move or more"))
+            raise SgfError("a variation without moves", expected="one move or more")
         first = node = self._new_child(played[0])
         for move in played[1:]:
             node = node._new_child(move)
@@ -353,9 +353,9 @@ class GameNode(TextNode):
 
     def _parent(self, what: str) -> "GameNode":
         if self.parent is None:
-            raise SgfError(problem(f"cannot {what} the root", expected="another node"))
+            raise SgfError(f"cannot {what} the root", expected="another node")
         if self not in self.parent.children:
-            raise SgfError(problem(f"cannot {what} a node that has been deleted", expected="one of the tree"))
+            raise SgfError(f"cannot {what} a node that has been deleted", expected="one of the tree")
         self.tree._edit()
         return self.parent
 

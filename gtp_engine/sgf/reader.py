@@ -15,16 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import filterfalse, takewhile
 from typing import Final
 
-from gtp_engine.base.errors import (
-    ArgumentError,
-    HandicapError,
-    IllegalMoveError,
-    SgfError,
-    counted,
-    problem,
-    shown,
-    shown_path,
-)
+from gtp_engine.base.errors import ArgumentError, HandicapError, IllegalMoveError, SgfError, counted, shown, shown_path
 from gtp_engine.base.files import open_regular
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move
@@ -125,7 +116,7 @@ def first_game(data: bytes, make: Callable[[N | None], N]) -> GameText[N]:
     if not has_game(data):
         for beginning, name in _OTHER_FORMATS.items():
             if re.match(rb"\s*(?:%s)" % beginning, data):
-                raise SgfError(problem(name, expected="SGF, GIB, NGF or UGF", advice="convert it first"))
+                raise SgfError(name, expected="SGF, GIB, NGF or UGF", advice="convert it first")
     game = parse_game(data, make)
     if has_game(data, game.end):
         game.notes.append("the file has several games: the first was taken; to take another, split the file")
@@ -149,7 +140,7 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
 
 def _check_length(data: bytes) -> None:
     if not isinstance(data, bytes):
-        raise ArgumentError(problem(f"record {shown(data)}", expected="bytes or text", advice="read the file first"))
+        raise ArgumentError(f"record {shown(data)}", expected="bytes or text", advice="read the file first")
     if len(data) > MAX_BYTES:
         raise SgfError(f"the SGF record is too long: expected at most {MAX_BYTES} bytes")
 
@@ -192,7 +183,7 @@ class GameInfo:
         game = self.text("GM")
         if game is not None and not _names_go(game):
             if re.fullmatch(r"\W*[0-9]+\W*", game) or _OTHER_GAMES.search(game.lower()):
-                raise SgfError(problem(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go"))
+                raise SgfError(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go")
             self.note(f"game {shown(game)} is not known; Go was taken")
 
     def note(self, text: str) -> None:
@@ -344,7 +335,7 @@ class _MainLine:
         self._setup_room += SETUP_POINTS_OF_VALUE * sum(len(node.raw.get(name, ())) for name in _STONES) - named
         if self._setup_room < 0:
             expected = f"at most {MAX_SETUP_POINTS}, and {SETUP_POINTS_OF_VALUE} for each value"
-            raise SgfError(problem("the SGF record sets up too many points", expected=expected))
+            raise SgfError("the SGF record sets up too many points", expected=expected)
         if named not in (len(black), len(white), len(emptied)) and len({*black, *white, *emptied}) < named:
             self._info.note("a point is in two of AB, AW and AE: the last of them counts")
             white = tuple(filterfalse({*emptied}.__contains__, white))

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind, problem
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import Move, board_points, format_color, neighbors
 from gtp_engine.go.game import Game
@@ -128,7 +128,7 @@ def _replayed(
 ) -> tuple[Game, list[str]]:
     """Return what `record_to_game` returns, and notes about what was left out."""
     if move_number is not None and of_kind(move_number, Integral, "move number") < 1:
-        raise SgfError(problem(f"move number {move_number}", expected="1 or more"))
+        raise SgfError(f"move number {move_number}", expected="1 or more")
     notes: list[str] = []
     last = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
     game = next(islice(replay(record, rules, komi, notes), last, None))

@@ -10,7 +10,7 @@ its semicolon and every tree its parentheses, and a node no more than one move. 
 import re
 from typing import Final, TypeAlias
 
-from gtp_engine.base.errors import SgfError, problem
+from gtp_engine.base.errors import SgfError
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES
@@ -97,8 +97,7 @@ _MOST_EMPTY_NODES: Final = 2_000
 def check_empty_nodes(count: int) -> None:
     """Raise SgfError for too many nodes that have no property."""
     if count > _MOST_EMPTY_NODES:
-        expected = f"at most {_MOST_EMPTY_NODES}"
-        raise SgfError(problem("too many nodes of the SGF record have no property", expected=expected))
+        raise SgfError("too many nodes of the SGF record have no property", expected=f"at most {_MOST_EMPTY_NODES}")
 
 
 class LookAhead:

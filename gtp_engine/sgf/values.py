@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, of_kind, problem, shown
+from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, of_kind, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
 from gtp_engine.go.coords import COLORS, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
@@ -129,7 +129,7 @@ def parse_size(text: str) -> tuple[int, int]:
         width, height = int(match[1]), int(match[2] or match[1])
         if MIN_SIZE <= width <= MAX_SIZE and MIN_SIZE <= height <= MAX_SIZE:
             return width, height
-    raise SgfError(problem(f"board size SZ[{shown(text)[1:-1]}]", expected=expected))
+    raise SgfError(f"board size SZ[{shown(text)[1:-1]}]", expected=expected)
 
 
 def names_a_size(text: str) -> bool:
@@ -218,7 +218,7 @@ def parse_point(text: str, *, width: int, height: int) -> int:
         if 0 <= x < width and 0 <= y < height:
             return xy_to_point(x, y, width=width)
     expected = f"two letters from aa to {_LETTERS[width - 1]}{_LETTERS[height - 1]} on {width}x{height}"
-    raise SgfError(problem(f"point {shown(text)}", expected=expected))
+    raise SgfError(f"point {shown(text)}", expected=expected)
 
 
 def format_point(point: int, *, width: int) -> str:

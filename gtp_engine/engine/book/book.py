@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError, RulesError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, parse_vertex, transform, transformed_points
@@ -274,7 +274,7 @@ class Book:
         """Return a new book without positions, whose file is written; raises ConfigError."""
         if not SMALLEST <= header.width <= LARGEST or not SMALLEST <= header.height <= LARGEST:
             given = f"a book for {header.width}x{header.height}"
-            raise ConfigError(problem(given, expected=f"sides from {SMALLEST} to {LARGEST}"))
+            raise ConfigError(given, expected=f"sides from {SMALLEST} to {LARGEST}")
         with writing(path, ConfigError, "book"), replacing(path) as unfinished:
             unfinished.write_text(_line(header.to_json()), encoding="utf-8")
         return Book(path, header)
@@ -291,14 +291,14 @@ class Book:
         except OSError as error:
             advice = "`gtp-engine book make` makes one"
             given = f"cannot read book {shown_path(path)}: {error.strerror or error}"
-            raise ConfigError(problem(given, advice=advice)) from error
+            raise ConfigError(given, advice=advice) from error
         book = Book(path, _header_of(path, lines))
         for number, line in enumerate(lines[1:], start=2):
             try:
                 book._take(json_of(line))
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 given = f"book {shown_path(path)}, line {number}: {shown(line)}"
-                raise ConfigError(problem(given, expected="a position, or a move between two")) from error
+                raise ConfigError(given, expected="a position, or a move between two") from error
         book.compute()
         return book
 
@@ -560,7 +560,7 @@ def _header_of(path: Path, lines: Sequence[str]) -> BookHeader:
         header.game()
     except (ValueError, LookupError, TypeError, RulesError) as error:
         given = f"{shown_path(path)}, which begins with {shown(lines[0] if lines else '')}"
-        raise ConfigError(problem(given, expected=f"a book of format {FORMAT}")) from error
+        raise ConfigError(given, expected=f"a book of format {FORMAT}") from error
     return header
 
 

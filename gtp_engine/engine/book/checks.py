@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted, problem
+from gtp_engine.base.errors import ConfigError, IllegalMoveError, TengenError, counted
 from gtp_engine.engine.book.book import Book, BookNode, BookReply, place, shown_interval
 from gtp_engine.engine.book.making import BookSearch, costs
 from gtp_engine.go.constants import BLACK
@@ -171,7 +171,7 @@ def compare_record(book: Book, path: Path) -> list[str]:
     record = Game.from_sgf(read_sgf_file(str(path)))
     if (record.width, record.height) != (book.header.width, book.header.height):
         given = f"a record on {record.width}x{record.height}"
-        raise ConfigError(problem(given, expected=f"{book.header.width}x{book.header.height}, the book's board"))
+        raise ConfigError(given, expected=f"{book.header.width}x{book.header.height}, the book's board")
     game = book.header.game()
     game.set_up(record.setup_stones, record.first_player)
     lines = []

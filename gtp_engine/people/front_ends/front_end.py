@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, shown, shown_path
 from gtp_engine.base.files import copy_whole, replacing
 from gtp_engine.base.worker_process import join_command
 
@@ -56,7 +56,7 @@ class EngineCommand:
         for word in self.words:
             if not word or any(character.isspace() or character in "\"'" for character in word):
                 advice = "install the engine, and put the network, where no folder has a blank or a quote in its name"
-                raise ConfigError(problem(f"{reader} cannot pass on {shown(word)}", advice=advice))
+                raise ConfigError(f"{reader} cannot pass on {shown(word)}", advice=advice)
         return " ".join(self.words)
 
 
@@ -64,7 +64,7 @@ def quoted(words: tuple[str, ...]) -> str:
     """Return words on one line, those with blanks in double quotes; raises ConfigError for a double quote in a word."""
     for word in words:
         if '"' in word:
-            raise ConfigError(problem(f"argument {shown(word)}", expected="no double quote"))
+            raise ConfigError(f"argument {shown(word)}", expected="no double quote")
     return " ".join(f'"{word}"' if not word or any(map(str.isspace, word)) else word for word in words)
 
 
@@ -77,7 +77,7 @@ def engine_program() -> str:
     if found := shutil.which(NAME):
         return str(Path(found).absolute())
     advice = f"install the engine (python -m pip install .), or name it with --command /path/to/{NAME}"
-    raise ConfigError(problem(f"no command {NAME} is installed beside {sys.executable}", advice=advice))
+    raise ConfigError(f"no command {NAME} is installed beside {sys.executable}", advice=advice)
 
 
 MAX_BYTES = 16 * 2**20
@@ -102,10 +102,10 @@ def read_settings(path: Path) -> str | None:
         if not path.exists():
             return None
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(problem(f"settings {shown_path(path)}", expected="a file of at most 16 MiB"))
+            raise ConfigError(f"settings {shown_path(path)}", expected="a file of at most 16 MiB")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(problem(f"settings {shown_path(path)}: byte {error.start}", expected="UTF-8 text")) from error
+        raise ConfigError(f"settings {shown_path(path)}: byte {error.start}", expected="UTF-8 text") from error
     except OSError as error:
         raise ConfigError(f"cannot read {shown_path(path)}: {error.strerror or error}") from error
 
@@ -113,7 +113,7 @@ def read_settings(path: Path) -> str | None:
 def no_place(path: Path, has: str) -> ConfigError:
     """Return the error of a file without one place for our command; `has` is what it has instead."""
     advice = "enter by hand what --print shows, or have another file written: --file FILE"
-    return ConfigError(problem(f"{shown_path(path)} has {has}", expected="one engine's command", advice=advice))
+    return ConfigError(f"{shown_path(path)} has {has}", expected="one engine's command", advice=advice)
 
 
 def difference(change: Change) -> str:
@@ -183,7 +183,7 @@ class Locations:
     def in_home(self, *names: str) -> Path:
         """Return a path in the home directory; raises ConfigError if there is none."""
         if self.home is None:
-            raise ConfigError(problem("there is no home directory", advice="name the settings to change: --file FILE"))
+            raise ConfigError("there is no home directory", advice="name the settings to change: --file FILE")
         return self.home.joinpath(*names)
 
     def file_named(self, name: str) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, shown, shown_path
 from gtp_engine.people.front_ends.front_end import (
     Change,
     EngineCommand,
@@ -37,15 +37,14 @@ def read_object(path: Path) -> tuple[str | None, dict[str, Any]]:
         found = json.loads(text, object_pairs_hook=_without_repetition)
     except (ValueError, RecursionError) as error:
         advice = "start the program once and close it, or move the file away"
-        raise ConfigError(problem(f"{shown_path(path)} is not JSON ({error})", advice=advice)) from error
+        raise ConfigError(f"{shown_path(path)} is not JSON ({error})", advice=advice) from error
     return text, checked(found, dict, path, "the file")
 
 
 def checked(value: Any, kind: type[Any], path: Path, what: str) -> Any:
     """Return a value of a settings file if it is of this kind; raises ConfigError."""
     if not isinstance(value, kind):
-        expected = _KINDS[kind]
-        raise ConfigError(problem(f"{shown_path(path)}: {what}", expected=expected, advice="nothing was changed"))
+        raise ConfigError(f"{shown_path(path)}: {what}", expected=_KINDS[kind], advice="nothing was changed")
     return value
 
 
@@ -93,7 +92,7 @@ class Sabaki(FrontEnd):
                 "start Sabaki once and close it; a portable build and Flatpak keep their settings elsewhere: name the "
                 "file with --file FILE, or enter by hand what --print shows"
             )
-            raise ConfigError(problem(f"Sabaki has no folder {shown_path(path.parent)}", advice=advice))
+            raise ConfigError(f"Sabaki has no folder {shown_path(path.parent)}", advice=advice)
         old, settings = read_object(path)
         entries = checked(settings.get(_SABAKI_ENGINES, []), list, path, _SABAKI_ENGINES)
         engines = [checked(each, dict, path, f"an entry of {_SABAKI_ENGINES}") for each in entries]
@@ -142,7 +141,7 @@ class GoGui(FrontEnd):
         size = found.get("size", "0")
         if not size.isdecimal() or int(size) > _MOST_PROGRAMS:
             given = f"{shown_path(path)}: {_GOGUI_PREFIX}size = {shown(size)}"
-            raise ConfigError(problem(given, expected=f"a number up to {_MOST_PROGRAMS}"))
+            raise ConfigError(given, expected=f"a number up to {_MOST_PROGRAMS}")
         label = escaped(command.label)
         number = next((n for n in range(int(size)) if found.get(f"{n}.label") == label), int(size))
         entry = {"label": label, "name": "Tengen", "command": escaped(command.quoted_line())}
@@ -190,7 +189,7 @@ class KaTrain(FrontEnd):
         old, settings = read_object(path)
         if "general" not in settings or "engine" not in settings:
             advice = "start KaTrain once, so that it creates its settings, close it, and try again"
-            raise ConfigError(problem(f"{shown_path(path)} holds no settings of KaTrain's", advice=advice))
+            raise ConfigError(f"{shown_path(path)} holds no settings of KaTrain's", advice=advice)
         engine = checked(settings["engine"], dict, path, "engine")
         engine = {**engine, "backend": "custom", "altcommand": _analysis_line(command)}
         return json_change(path, old, {**settings, "engine": engine}, indent=4)
@@ -235,7 +234,7 @@ class Lizzie(FrontEnd):
         old, settings = read_object(path)
         if "leelaz" not in settings:
             advice = "start Lizzie once, close it, and name the file: --file /path/to/lizzie/config.txt"
-            raise ConfigError(problem(f"{shown_path(path)} holds no settings of Lizzie's", advice=advice))
+            raise ConfigError(f"{shown_path(path)} holds no settings of Lizzie's", advice=advice)
         section = checked(settings["leelaz"], dict, path, "leelaz")
         first = checked(section.get(_LIZZIE_FIRST, ""), str, path, _LIZZIE_FIRST)
         lines = [
@@ -265,6 +264,5 @@ def _list_with_command(lines: list[str], command: EngineCommand, path: Path) -> 
     places += [number for number, line in enumerate(lines) if not line.strip()]
     places += [len(lines)] if len(lines) < _MOST_ENGINES else []
     if not places:
-        given = f"{shown_path(path)} has {_MOST_ENGINES} engines"
-        raise ConfigError(problem(given, advice="remove one of them in Lizzie"))
+        raise ConfigError(f"{shown_path(path)} has {_MOST_ENGINES} engines", advice="remove one of them in Lizzie")
     return [*lines[: places[0]], command.quoted_line(), *lines[places[0] + 1 :]]

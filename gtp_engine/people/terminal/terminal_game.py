@@ -15,7 +15,6 @@ from gtp_engine.base.errors import (
     SgfError,
     TengenError,
     counted,
-    problem,
     shown,
 )
 from gtp_engine.base.files import data_folder, newest_first
@@ -325,8 +324,7 @@ class TerminalGame:
 
     def _undo(self, times: str) -> None:
         if times and not (times.isdecimal() and int(times) > 0):
-            expected = "how many of your moves to take back, as in undo 2"
-            raise CannotUndoError(problem(f"undo {shown(times)}", expected=expected))
+            raise CannotUndoError(f"undo {shown(times)}", expected="how many of your moves to take back, as in undo 2")
         taken = self._session.undo()
         self._is_stopped = self._is_saved = False
         with suppress(CannotUndoError):  # there are no more
@@ -377,7 +375,7 @@ class TerminalGame:
     def _save(self, name: str) -> None:
         if self._session.phase is Phase.PLACING:
             missing = counted(self._session.stones_to_place, "handicap stone")
-            raise GameStateError(problem("the game has not begun", advice=f"place {missing} more, then save"))
+            raise GameStateError("the game has not begun", advice=f"place {missing} more, then save")
         path = sgf_path(name) if name else unused_path(Path.cwd())
         question = _("{path} exists. Replace it? (yes, no)", path=path)
         if os.path.exists(path) and (self._ask(question) or "").lower() not in ("y", "yes"):
@@ -533,8 +531,7 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
         elif word.lower() in ("b", "w", "black", "white"):
             settings = replace(settings, human=parse_color(word))
         else:
-            expected = "a board size, black or white, as in new 9 white"
-            raise InvalidSizeError(problem(f"new {shown(word)}", expected=expected))
+            raise InvalidSizeError(f"new {shown(word)}", expected="a board size, black or white, as in new 9 white")
     return settings
 
 
@@ -700,8 +697,7 @@ def _unfinished_folder() -> Path:
 def _steps(command: str, argument: str) -> int:
     """Return how many moves to look back or forward."""
     if argument and not argument.isdecimal():
-        expected = f"how many moves, as in {command} 5"
-        raise CannotUndoError(problem(f"{command} {shown(argument)}", expected=expected))
+        raise CannotUndoError(f"{command} {shown(argument)}", expected=f"how many moves, as in {command} 5")
     return int(argument or 1)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from gtp_engine.base.errors import SgfError, problem, shown_path
+from gtp_engine.base.errors import SgfError, shown_path
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.languages import _, later
 from gtp_engine.sgf import read_sgf_file
@@ -112,7 +112,7 @@ def read_record(name: str, number: int | None = None) -> bytes:
 def _typed_path(name: str) -> Path:
     path = Path(os.path.expanduser(name.strip("\"'")))
     if path.name in ("", ".."):
-        raise SgfError(problem(f"file {shown_path(path)}", expected="the name of a file"))
+        raise SgfError(f"file {shown_path(path)}", expected="the name of a file")
     return path
 
 

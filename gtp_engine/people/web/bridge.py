@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 
-from gtp_engine.base.errors import ConfigError, TengenError, problem, shown
+from gtp_engine.base.errors import ConfigError, TengenError, shown
 from gtp_engine.base.streams import claim_streams, trouble_of, write_all
 from gtp_engine.people.web.client_socket import END_WAIT, HEARTBEAT, NO_MORE, first_of
 from gtp_engine.people.web.server_settings import DEFAULT_PORT, check_token, reading_pem
@@ -50,10 +50,10 @@ def server_url(text: str) -> str:
         has_port = parts.port is not None
         (parts.hostname or "").encode("idna")  # fails for what can be no name of a machine
     except ValueError as error:
-        raise ConfigError(problem(f"server {shown(text)}: {error}", expected=_ADDRESS)) from None
+        raise ConfigError(f"server {shown(text)}: {error}", expected=_ADDRESS) from None
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
     if scheme not in ("ws", "wss") or not parts.hostname:
-        raise ConfigError(problem(f"server {shown(text)}", expected=_ADDRESS))
+        raise ConfigError(f"server {shown(text)}", expected=_ADDRESS)
     place = parts.netloc if has_port or "://" in text else f"{parts.netloc.rstrip(':')}:{DEFAULT_PORT}"
     path = parts.path if parts.path not in ("", "/") else "/gtp"
     return urlunsplit((scheme, place, path, parts.query, ""))

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gtp_engine.base.errors import ModelError, TengenError, problem, shown
+from gtp_engine.base.errors import ModelError, TengenError, shown
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
@@ -83,7 +83,7 @@ class EngineHost:
                 self.log(text)
             name = file.stem
         elif name not in known.names:
-            raise ModelError(problem(f"network {shown(name)}", expected=" or ".join([*known.names, BEST])))
+            raise ModelError(f"network {shown(name)}", expected=" or ".join([*known.names, BEST]))
         if name != known.current:
             config = self.config.with_values({"network.model": name})
             self._chosen, self.config = self._load(config), config

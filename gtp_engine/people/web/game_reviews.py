@@ -291,7 +291,7 @@ class GameReviews:
     async def file(self, name: str, format: str) -> Message:
         """Return a file of a finished review as a message, its bytes in base 64; raises TengenError."""
         if format not in FORMATS:
-            raise TengenError(problem(f"format {shown(format)}", expected=" or ".join(FORMATS)))
+            raise TengenError(f"format {shown(format)}", expected=" or ".join(FORMATS))
         finished = await self._find(name)
         if finished is None:
             raise TengenError("this game has no finished review: start one")

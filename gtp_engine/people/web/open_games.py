@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted, problem
+from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted
 from gtp_engine.engine import Engine
 from gtp_engine.go.coords import format_color
 from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of, state_of
@@ -186,7 +186,7 @@ class OpenGame:
     def require_turn(self) -> None:
         """Raise GameStateError while the engine thinks about its move."""
         if self.is_thinking and self._session.is_engine_turn:
-            raise GameStateError(problem("it is the engine's move", advice="let it play, or undo"))
+            raise GameStateError("it is the engine's move", advice="let it play, or undo")
 
     async def check_time(self) -> None:
         """End the game if a clock has run out."""
@@ -437,7 +437,7 @@ class OpenGames:
         Return what `networks` says then, which all pages that show a game have been told.
         """
         if self._choosing.locked():
-            raise GameStateError(problem("another network is being loaded", advice="wait until it is there"))
+            raise GameStateError("another network is being loaded", advice="wait until it is there")
         async with self._choosing:
             await asyncio.to_thread(self._host.use_network, name)
             news = await self.networks()
@@ -452,8 +452,7 @@ class OpenGames:
     def require_pace(self, address: str) -> None:
         """Raise TengenError if too many new games have come from an address."""
         if delay := self._paces(address).refusal():
-            given = "too many games have been begun from your address"
-            raise TengenError(problem(given, advice=f"wait {ceil(delay)} seconds"))
+            raise TengenError("too many games have been begun from your address", advice=f"wait {ceil(delay)} seconds")
 
     async def start(self, settings: GameSettings, level: str | None) -> OpenGame:
         """Return a new game; raises TengenError."""

@@ -34,7 +34,7 @@ from typing import Final, TypeVar
 from aiohttp import web
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import IllegalMoveError, TengenError, problem, shown
+from gtp_engine.base.errors import IllegalMoveError, TengenError, shown
 from gtp_engine.engine.level_play import LevelError
 from gtp_engine.go.clock import parse_time
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
@@ -176,11 +176,11 @@ class _Page:
         name = data.get("do") if isinstance(data, dict) else None
         if not isinstance(name, str) or name not in self._commands:
             given = f"message {shown(message.decode(errors='replace'))}"
-            raise TengenError(problem(given, expected=f"a JSON object with do = {', '.join(self._commands)}"))
+            raise TengenError(given, expected=f"a JSON object with do = {', '.join(self._commands)}")
         needed, command = self._commands[name]
         if self._role < needed:
             given = f"{name} with a token for {self._role.name.lower()}"
-            raise TengenError(problem(given, expected=f"one for {needed.name.lower()}"))
+            raise TengenError(given, expected=f"one for {needed.name.lower()}")
         try:
             return await command(Fields(data))
         except IllegalMoveError as error:
@@ -322,7 +322,7 @@ class _Page:
         game = self._game()
         if len(game.record()) > MAX_FILE:
             given = f"a game record of {len(game.record()):,} bytes"
-            raise TengenError(problem(given, expected=f"{MAX_FILE:,} at most", advice="delete variations"))
+            raise TengenError(given, expected=f"{MAX_FILE:,} at most", advice="delete variations")
         return game
 
     async def _show(self, game: OpenGame) -> Message | None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
-from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.errors import TengenError
 from gtp_engine.base.worker_process import Connection, end_workers, start_worker
 from gtp_engine.people.play.game_state import node_values
 from gtp_engine.people.web.access import network_of
@@ -47,7 +47,7 @@ def check_record(data: bytes) -> None:
         count += 1 + sum(len(value) for value in node_values(node).values() if isinstance(value, list | dict))
         if count > MOST_SHOWN:
             given = f"a record of more than {MOST_SHOWN:,} nodes and marked points"
-            raise TengenError(problem(given, advice="take variations out of it"))
+            raise TengenError(given, advice="take variations out of it")
 
 
 class RecordProcesses:
@@ -88,7 +88,7 @@ def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[
         while not worker.pipe.poll(_CHECK):
             if is_over() or time.monotonic() > end:
                 given = f"a record that takes more than {READ_SECONDS:g} seconds to read"
-                raise TengenError(problem(given, advice="take variations out of it"))
+                raise TengenError(given, advice="take variations out of it")
         found: T | TengenError = worker.pipe.recv()
     except (EOFError, ConnectionError):
         raise TengenError("the record could not be read: its process has ended") from None

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from gtp_engine.base.errors import ModelError, TengenError, problem, shown
+from gtp_engine.base.errors import ModelError, TengenError, shown
 from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, newest_first, replacing
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
@@ -97,8 +97,7 @@ class JsonFiles:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            reason = f"the {self._what} {name} cannot be removed: {error.strerror or error}"
-            raise JsonFileError(reason) from None
+            raise JsonFileError(f"the {self._what} {name} cannot be removed: {error.strerror or error}") from None
 
     def put_aside(self, name: str) -> None:
         """Give a damaged file another name, under which it is kept; raises JsonFileError."""
@@ -124,7 +123,7 @@ class JsonFiles:
     def _path(self, name: str) -> Path:
         """Return the file of a game; raises JsonFileError for what is no id, such as a path."""
         if not _ID.fullmatch(name):
-            raise JsonFileError(problem(f"game {shown(name)}", expected="16 hexadecimal digits"))
+            raise JsonFileError(f"game {shown(name)}", expected="16 hexadecimal digits")
         return self._folder / f"{name}.json"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gtp_engine.base.errors import ConfigError, problem, shown, shown_path
+from gtp_engine.base.errors import ConfigError, shown, shown_path
 from gtp_engine.base.files import open_regular
 from gtp_engine.config.option import Section, option
 
@@ -89,14 +89,14 @@ class ServerSettings(Section, name="serve"):
             check_token(self.token)
         elif not self.is_local:
             given = f"token {NO_TOKEN} where other machines can connect"
-            raise ConfigError(problem(given, expected=f"a token of {LEAST_TOKEN} characters or more"))
+            raise ConfigError(given, expected=f"a token of {LEAST_TOKEN} characters or more")
         for address in self.proxies:
             try:
                 ipaddress.ip_address(address)
             except ValueError:
-                raise ConfigError(problem(f"proxy {shown(address)}", expected="an IP address")) from None
+                raise ConfigError(f"proxy {shown(address)}", expected="an IP address") from None
         if self.key is not None and self.certificate is None:
-            raise ConfigError(problem("a key without a certificate", advice="name that with --certificate"))
+            raise ConfigError("a key without a certificate", advice="name that with --certificate")
 
     @property
     def is_local(self) -> bool:
@@ -128,7 +128,7 @@ def check_token(token: str | None) -> None:
     """Raise ConfigError for what cannot be a token; None is none."""
     if token is not None and not _TOKEN.fullmatch(token):
         expected = f"{LEAST_TOKEN} or more letters, digits, - and _, as it is part of addresses"
-        raise ConfigError(problem("this token", expected=expected))
+        raise ConfigError("this token", expected=expected)
 
 
 @contextlib.contextmanager
@@ -139,12 +139,12 @@ def reading_pem(*paths: str | None, expected: str) -> Iterator[None]:
             open_regular(path).close()
         except OSError as error:
             reason = error.strerror or error
-            raise ConfigError(problem(f"{shown_path(path)} cannot be read: {reason}", expected=expected)) from None
+            raise ConfigError(f"{shown_path(path)} cannot be read: {reason}", expected=expected) from None
     try:
         yield
     except (OSError, ValueError) as error:  # SSLError is an OSError
         given = f"certificate {shown_path(paths[0] or '')}: {getattr(error, 'reason', None) or error}"
-        raise ConfigError(problem(given, expected=expected)) from None
+        raise ConfigError(given, expected=expected) from None
 
 
 def new_token() -> str:

@@ -26,7 +26,7 @@ from typing import Final
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import data_folder, make_private, owning
 from gtp_engine.base.languages import LANGUAGES, in_language, message_texts, page_texts
 from gtp_engine.base.machine import keep_few_pools
@@ -339,7 +339,7 @@ async def listen(
     except (OSError, OverflowError, UnicodeError) as error:  # the last one for what can be no name of a machine
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(
-            problem(f"cannot listen on {host} port {port}: {reason}", advice="name another one with --host or --port")
+            f"cannot listen on {host} port {port}: {reason}", advice="name another one with --host or --port"
         ) from None
 
 

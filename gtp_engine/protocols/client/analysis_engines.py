@@ -29,7 +29,6 @@ from gtp_engine.base.errors import (
     EngineTimeoutError,
     LimitError,
     of_kind,
-    problem,
     shown,
 )
 from gtp_engine.engine.answers import Analysis, Limit, question
@@ -183,7 +182,7 @@ class AnalysisEngine(AsyncClient):
         try:
             text = json.dumps({**query, "id": name}, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as error:  # numpy's numbers; NaN
-            raise ArgumentError(problem(f"query: {error}", expected="values of JSON")) from None
+            raise ArgumentError(f"query: {error}", expected="values of JSON") from None
         self.connection.write(text)
         return name
 
@@ -384,7 +383,7 @@ def _turns_of(game: Game, turns: Iterable[int] | None) -> tuple[int, ...]:
     wanted = tuple(range(most + 1)) if turns is None else tuple(turns)
     for turn in wanted:
         if not (isinstance(turn, Integral) and 0 <= turn <= most):
-            raise LimitError(problem(f"turn {shown(turn)} of an analysis", expected=f"an integer from 0 to {most}"))
+            raise LimitError(f"turn {shown(turn)} of an analysis", expected=f"an integer from 0 to {most}")
     return tuple(map(int, wanted))
 
 

@@ -30,7 +30,6 @@ from gtp_engine.base.errors import (
     EngineStartError,
     EngineTimeoutError,
     LimitError,
-    problem,
     refuse_copy,
     shown,
 )
@@ -204,7 +203,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         """
         if self.made_in != os.getpid():
             advice = "make one in each process"
-            raise EngineDiedError(problem(f"{self.label}: an engine of the process before the fork", advice=advice))
+            raise EngineDiedError(f"{self.label}: an engine of the process before the fork", advice=advice)
         if self._is_closed:
             raise EngineDiedError(f"{self.label}: the engine has been closed")
         self.log.note(SENT, text)
@@ -416,7 +415,7 @@ def _checked_words(command: Sequence[str | PathLike[str]]) -> list[str]:
     """Return the words of a command; raises ArgumentError for one that is neither text nor path."""
     if isinstance(command, Sequence) and all(isinstance(word, str | PathLike) for word in command):
         return [str(fspath(word)) for word in command]
-    raise ArgumentError(problem(f"command {shown(command)}", expected="texts and paths"))
+    raise ArgumentError(f"command {shown(command)}", expected="texts and paths")
 
 
 def checked_seconds(value: float, what: str) -> float:
@@ -428,7 +427,7 @@ def checked_seconds(value: float, what: str) -> float:
     except (TypeError, ValueError):
         seconds = math.nan
     if not seconds > 0:
-        raise LimitError(problem(f"{what} of {shown(value)} s", expected="a number above 0"))
+        raise LimitError(f"{what} of {shown(value)} s", expected="a number above 0")
     return seconds
 
 

@@ -36,7 +36,6 @@ from gtp_engine.base.errors import (
     InvalidVertexError,
     LimitError,
     of_kind,
-    problem,
     shown,
 )
 from gtp_engine.base.former_names import former_name
@@ -187,7 +186,7 @@ class GtpEngine(AsyncClient):
         """Return the reply with its time; what the engine knows about the position stays as it is."""
         patience = self._patience(timeout)
         if not command.strip() or "\n" in command:
-            raise EngineError(problem(f"{self.label}: command {shown(command)}", expected="one line of GTP"))
+            raise EngineError(f"{self.label}: command {shown(command)}", expected="one line of GTP")
         await self._settle()
         self.connection.write(command)
         reply = self._reply = _Reply(command, patience)
@@ -370,9 +369,7 @@ class GtpEngine(AsyncClient):
         """
         game, limit = question(game, limit)
         if limit.playouts is not None:
-            raise LimitError(
-                problem(f"{self.label}: an analysis of {limit.playouts} playouts", expected="time or visits")
-            )
+            raise LimitError(f"{self.label}: an analysis of {limit.playouts} playouts", expected="time or visits")
         kind = next((name for name in ("kata-analyze", "lz-analyze") if self.lists(name)), None)
         if kind is None:
             raise EngineError(
@@ -389,9 +386,7 @@ class GtpEngine(AsyncClient):
 
         def ask(wants_result: bool) -> _GtpReports:
             if wants_result and limit == Limit():
-                raise LimitError(
-                    problem(f"{self.label}: an analysis without a limit", expected="Limit(time=…) or visits=…")
-                )
+                raise LimitError(f"{self.label}: an analysis without a limit", expected="Limit(time=…) or visits=…")
             return _GtpReports(self, command, position, limit, patience)
 
         return AsyncAnalysis(ask)
@@ -444,7 +439,7 @@ class GtpEngine(AsyncClient):
             return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
         except (ValueError, AttributeError) as error:
             given = f"{self.label}: the reply {shown(reply)} to kata-get-params"
-            raise EngineError(problem(given, expected="a JSON object")) from error
+            raise EngineError(given, expected="a JSON object") from error
 
     @_in_turn
     async def set_option(self, name: str, value: str | float | bool) -> None:

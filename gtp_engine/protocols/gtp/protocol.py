@@ -36,7 +36,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gtp_engine.base.errors import InvalidColorError, TengenError, problem, shown
+from gtp_engine.base.errors import InvalidColorError, TengenError, shown
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import Move, Point, parse_color, parse_vertex
@@ -198,7 +198,7 @@ def color_or_none(word: str) -> int | None:
 def parse_integer(word: str, *, failure: str, expected: str = "a whole number") -> int:
     """Return the integer in `word` (at most 18 digits); `failure` starts the message when there is none."""
     if not _INTEGER.fullmatch(word):
-        raise GtpError(problem(f"{failure}: got {shown(word)}", expected=expected))
+        raise GtpError(f"{failure}: got {shown(word)}", expected=expected)
     return int(word)
 
 
@@ -209,7 +209,7 @@ def parse_number(word: str, *, failure: str, expected: str = "a finite number") 
     """
     value = read_number(word)
     if not math.isfinite(value):
-        raise GtpError(problem(f"{failure}: got {shown(word)}", expected=expected))
+        raise GtpError(f"{failure}: got {shown(word)}", expected=expected)
     return value
 
 
@@ -222,7 +222,7 @@ def read_point(game: Game, word: str) -> Point:
     """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
     point = read_vertex(game, word)
     if point == PASS:
-        raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board"))
+        raise GtpError("invalid coordinate 'pass'", expected="a point of the board")
     return point
 
 
@@ -248,7 +248,7 @@ def read_setup(game: Game, words: Sequence[str]) -> list[Move]:
     """Return the stones of a list COLOR VERTEX COLOR VERTEX ...; a pass or a point named twice raises GtpError."""
     stones = read_moves(game, words)
     if any(stone.point == PASS for stone in stones):
-        raise GtpError(problem("invalid coordinate 'pass'", expected="a point of the board for every stone"))
+        raise GtpError("invalid coordinate 'pass'", expected="a point of the board for every stone")
     if len({stone.point for stone in stones}) < len(stones):
         raise GtpError("repeated vertex: every point can hold one stone only")
     return stones

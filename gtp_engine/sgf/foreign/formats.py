@@ -48,7 +48,7 @@ import re
 from codecs import BOM_UTF8
 from typing import Final
 
-from gtp_engine.base.errors import HandicapError, SgfError, of_kind, problem, shown
+from gtp_engine.base.errors import HandicapError, SgfError, of_kind, shown
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
@@ -151,7 +151,7 @@ def _read_ngf(text: str) -> str:
         title, white, black, site, _, date, size, handicap, _, komi, _, _ = (_NGF_INFO.sub("", line) for line in head)
         result = ""
     if not re.fullmatch(r"\d{1,2}", size):
-        raise SgfError(problem(f"board size {shown(size)} of a record in NGF", expected="a number of lines"))
+        raise SgfError(f"board size {shown(size)} of a record in NGF", expected="a number of lines")
     stones = int(handicap) if re.fullmatch(r"\d{1,2}", handicap) else 0
     root = {"SZ": size, "RU": _KOREAN, "EV": title, "PC": site, "RE": _ngf_result(result)}
     for color, player in (("B", black), ("W", white)):
@@ -182,7 +182,7 @@ def _read_ugf(text: str) -> str:
     fields = {name: [part.strip() for part in f"{value},".split(",")] for name, value in head.items()}
     size = head.get("size") or str(_GIB_SIZE)
     if not re.fullmatch(r"\d{1,2}", size):
-        raise SgfError(problem(f"board size {shown(size)} of a record in UGF", expected="a number of lines"))
+        raise SgfError(f"board size {shown(size)} of a record in UGF", expected="a number of lines")
     handicap, komi, *_ = fields.get("hdcp", ["", ""])
     winner, reason, *_ = fields.get("winner", ["", ""])
     root = {"SZ": size, "HA": handicap.lstrip("0"), "KM": komi, "RU": head.get("rule", ""), "PC": head.get("place", "")}

@@ -23,13 +23,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing
-from gtp_engine.training.alphago.linear_rollouts import (
-    FIRST_DIAMOND,
-    LinearTables,
-    store_diamonds,
-)
+from gtp_engine.training.alphago.linear_rollouts import FIRST_DIAMOND, LinearTables, store_diamonds
 from gtp_engine.training.alphago.neighborhoods import (
     DIAMOND,
     DIAMOND_SIZE,
@@ -104,14 +100,14 @@ def read_linear_policy(path: Path) -> LinearPolicy:
         for name, expected in (("kind", KIND), ("format", FORMAT), ("features", FEATURES)):
             if meta[name] != expected:
                 given = f"rollout policy {shown(path.name)} has {name} {shown(meta[name])}"
-                raise ModelError(problem(given, expected=str(expected), advice=_ADVICE))
+                raise ModelError(given, expected=str(expected), advice=_ADVICE)
         return _policy_of(arrays, meta)
     except OSError as error:
-        raise ModelError(problem(f"rollout policy {shown_path(path)} cannot be read ({error.strerror})")) from error
+        raise ModelError(f"rollout policy {shown_path(path)} cannot be read ({error.strerror})") from error
     except ZIP_DAMAGE as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(problem(f"{shown(path.name)} is damaged or no rollout policy", advice=_ADVICE)) from error
+        raise ModelError(f"{shown(path.name)} is damaged or no rollout policy", advice=_ADVICE) from error
 
 
 def _policy_of(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> LinearPolicy:

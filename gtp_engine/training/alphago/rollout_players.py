@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
@@ -45,14 +45,12 @@ def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | 
     weights = _weights(config.search, info)
     if policy == "network" and not info.has_rollout_policy:
         raise ConfigError(
-            problem(
-                "search.rollout_policy = network without a rollout network",
-                advice="put one into the folder of network.model (--model), or leave search.rollout_policy at auto",
-            )
+            "search.rollout_policy = network without a rollout network",
+            advice="put one into the folder of network.model (--model), or leave search.rollout_policy at auto",
         )
     if config.puct.rollout_share < 1.0 and not info.has_value:
         given = f"puct.rollout_share = {config.puct.rollout_share} without a value network"
-        raise ConfigError(problem(given, expected="1", advice="then rollouts alone say who wins (--rollout-share 1)"))
+        raise ConfigError(given, expected="1", advice="then rollouts alone say who wins (--rollout-share 1)")
     if config.puct.rollout_share == 0.0:
         return None
     if policy in ("auto", "linear") and weights is not None:
@@ -79,11 +77,9 @@ def _weights(config: SearchConfig, info: EvaluatorInfo | None) -> LinearPolicy |
         return weights
     if config.rollout_policy == "linear":
         raise ConfigError(
-            problem(
-                "search.rollout_policy = linear without weights",
-                advice="put rollout-policy.npz into the folder of network.model (--model), "
-                "or leave search.rollout_policy at auto",
-            )
+            "search.rollout_policy = linear without weights",
+            advice="put rollout-policy.npz into the folder of network.model (--model), "
+            "or leave search.rollout_policy at auto",
         )
     return None
 

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, problem, shown_path
+from gtp_engine.base.errors import ModelError, shown_path
 from gtp_engine.base.files import read_regular, replacing, writing
 
 FORMAT: Final = 2
@@ -72,9 +72,7 @@ class Checkpoint:
         """Raise ModelError unless this is a checkpoint of `kind`."""
         if self.kind != kind:
             advice = "name another folder"
-            raise ModelError(
-                problem(f"a checkpoint of a {self.kind} network", expected=f"one of {kind}", advice=advice)
-            )
+            raise ModelError(f"a checkpoint of a {self.kind} network", expected=f"one of {kind}", advice=advice)
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -110,7 +108,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     try:
         content = read_regular(path, MAX_CHECKPOINT_BYTES)
     except OSError as error:
-        raise ModelError(problem(f"cannot read checkpoint {shown_path(path)}: {error.strerror}")) from error
+        raise ModelError(f"cannot read checkpoint {shown_path(path)}: {error.strerror}") from error
     try:
         values = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
         found = values.pop("format")
@@ -118,9 +116,9 @@ def read_checkpoint(path: Path) -> Checkpoint:
             return Checkpoint(**values)
     except _DAMAGE as error:
         raise ModelError(
-            problem(f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {CHECKPOINT_FILE} of a run")
+            f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {CHECKPOINT_FILE} of a run"
         ) from error
-    raise ModelError(problem(f"checkpoint {shown_path(path)} has format {found}", expected=f"{FORMAT}"))
+    raise ModelError(f"checkpoint {shown_path(path)} has format {found}", expected=f"{FORMAT}")
 
 
 def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> None:
@@ -140,9 +138,7 @@ def check_output(found: NDArray[np.float32], wanted: NDArray[np.float32], what: 
     difference = float(np.abs(found - wanted).max()) / max(1.0, float(np.abs(wanted).max()))
     if not difference <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
         raise ModelError(
-            problem(
-                f"the exported {what} differs by {difference:.2g}",
-                expected=f"at most {LARGEST_DIFFERENCE:g}",
-                advice="this is a bug: keep the checkpoint and report it",
-            )
+            f"the exported {what} differs by {difference:.2g}",
+            expected=f"at most {LARGEST_DIFFERENCE:g}",
+            advice="this is a bug: keep the checkpoint and report it",
         )

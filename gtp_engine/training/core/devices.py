@@ -18,7 +18,7 @@ import torch
 import torch.fx.experimental._config
 from torch import Tensor, nn
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.machine import available_cores, describe_machine
 
 MOST_THREADS: Final = 8
@@ -78,7 +78,7 @@ def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
     """
     has_cuda = torch.cuda.is_available()
     if device == "cuda" and not has_cuda:
-        raise ConfigError(problem("device cuda", expected="a CUDA device", advice="use --device cpu"))
+        raise ConfigError("device cuda", expected="a CUDA device", advice="use --device cpu")
     chosen = torch.device("cuda" if device != "cpu" and has_cuda else "cpu")
     if precision == "auto":
         if chosen.type == "cuda":

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import SgfError, counted, problem, shown_path
+from gtp_engine.base.errors import SgfError, counted, shown_path
 from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
@@ -71,7 +71,7 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
             yield SgfGame(path.relative_to(folder).as_posix() + which, game, record.result or "", names, ranks)
     if not usable:
         found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
-        raise SgfError(problem(found, expected="readable game records whose names end in .sgf"))
+        raise SgfError(found, expected="readable game records whose names end in .sgf")
 
 
 def _games_of(data: bytes) -> list[bytes]:

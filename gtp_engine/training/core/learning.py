@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.installation import advice_for
 from gtp_engine.config.option import Section, option
 
@@ -80,7 +80,7 @@ class Learning(Section, name="training"):
         """Raise ConfigError for a value out of its bounds, and for a run without end."""
         super().__post_init__()
         if not (self.samples or self.minutes):
-            raise ConfigError(problem("a run without end", expected="a number of samples or minutes"))
+            raise ConfigError("a run without end", expected="a number of samples or minutes")
 
     def fraction(self, steps: int, samples: int, seconds: float) -> float:
         """Return which part of the run is done, 0 to 1."""
@@ -126,7 +126,7 @@ def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float
 def check_torch() -> None:
     """Raise ConfigError, with one sentence, if PyTorch is missing."""
     if find_spec("torch") is None:
-        raise ConfigError(problem("training needs PyTorch", advice=advice_for("train")))
+        raise ConfigError("training needs PyTorch", advice=advice_for("train"))
 
 
 def shipped_teacher() -> Path:

@@ -24,7 +24,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.base.errors import TengenError, problem
+from gtp_engine.base.errors import TengenError
 from gtp_engine.base.steps import check_same, never
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
@@ -274,7 +274,7 @@ class TrainingRun(ABC):
         for name, value in (("loss", loss), ("gradient", gradient)):
             if not math.isfinite(value):
                 advice = "resume from the last checkpoint, or begin again with a lower learning rate"
-                raise TrainingError(problem(f"the {name} after {self.steps} steps is {value}", advice=advice))
+                raise TrainingError(f"the {name} after {self.steps} steps is {value}", advice=advice)
 
     def _report(self, observers: tuple[Observer, ...]) -> RunProgress:
         """Report the steps since the last report."""

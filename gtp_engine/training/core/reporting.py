@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.progress import ProgressBar
@@ -115,7 +115,7 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
     try:
         from matplotlib.figure import Figure  # not pyplot, which wants a screen and keeps the figure
     except ImportError as error:
-        raise ConfigError(problem("matplotlib is missing", advice=advice_for("train"))) from error
+        raise ConfigError("matplotlib is missing", advice=advice_for("train")) from error
     columns = max(1, min(_COLUMNS, len(panels)))
     rows = max(1, -(-len(panels) // columns))
     figure = Figure(figsize=(columns * _INCHES[0], rows * _INCHES[1]), layout="constrained")

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.base.errors import problem, shown, shown_path
+from gtp_engine.base.errors import shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, open_regular
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
@@ -240,10 +240,8 @@ class Batches:
                         filled += samples.count
         except torch.OutOfMemoryError as error:
             raise ShardError(
-                problem(
-                    f"the positions in {shown_path(self._folder)} do not fit into the memory of {device}",
-                    advice="train without --in-memory, or on fewer positions",
-                )
+                f"the positions in {shown_path(self._folder)} do not fit into the memory of {device}",
+                advice="train without --in-memory, or on fewer positions",
             ) from error
         return joined
 
@@ -310,8 +308,7 @@ def count_positions(folder: Path, boards: Collection[BoardSides] = ()) -> Counte
 def no_shards(folder: Path, boards: Iterable[BoardSides]) -> ShardError:
     """Return the error that there are no shards of these boards in a folder, of any where none are named."""
     names = ", ".join(f"{width}x{height}" for width, height in boards)
-    expected = f"some of the boards {names}" if names else "some"
-    return ShardError(problem(f"no shards in {shown_path(folder)}", expected=expected))
+    return ShardError(f"no shards in {shown_path(folder)}", expected=f"some of the boards {names}" if names else "some")
 
 
 @lru_cache(maxsize=100_000)
@@ -322,7 +319,7 @@ def shard_length(path: Path) -> int:
             np.lib.format.read_magic(file)
             count = int(np.lib.format.read_array_header_1_0(file)[0][0])
     except (OSError, *ZIP_DAMAGE) as error:
-        raise ShardError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error
+        raise ShardError(f"shard {shown(path.name)} is damaged ({error})", advice="delete it") from error
     if count == 0:
-        raise ShardError(problem(f"shard {shown(path.name)} has no positions", advice="delete it"))
+        raise ShardError(f"shard {shown(path.name)} has no positions", advice="delete it")
     return count

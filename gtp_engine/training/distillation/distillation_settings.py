@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config.option import Section, option
 from gtp_engine.training.core.learning import Learning, with_default
 from gtp_engine.training.nets.new import Shape
@@ -119,7 +119,7 @@ class DistillationLearning(Learning, name="training"):
         """Raise ConfigError for settings that are out of bounds."""
         super().__post_init__()
         if self.batch < 2:
-            raise ConfigError(problem(f"batches of {self.batch}", expected="at least 2 positions"))
+            raise ConfigError(f"batches of {self.batch}", expected="at least 2 positions")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ConfigError, problem, shown
+from gtp_engine.base.errors import ConfigError, shown
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, new_evaluation, new_positions, put_row
@@ -94,11 +94,9 @@ def parse_sizes(text: str) -> dict[BoardSides, float]:
 
 def _wrong_sizes(text: str) -> ConfigError:
     return ConfigError(
-        problem(
-            f"sizes {shown(text)}",
-            expected=f"sizes from {MIN_SIZE} to {MAX_SIZE} with weights, each once, such as 9=4,13=2,19x13=.5, "
-            f"or {' or '.join(SIZE_PRESETS)}",
-        )
+        f"sizes {shown(text)}",
+        expected=f"sizes from {MIN_SIZE} to {MAX_SIZE} with weights, each once, such as 9=4,13=2,19x13=.5, "
+        f"or {' or '.join(SIZE_PRESETS)}",
     )
 
 

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import sha256_of
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
@@ -77,9 +77,7 @@ def module_of_file(path: Path) -> NetworkModule:
     if is_katago_file(path):
         return NetworkModule(load_network(path))
     raise ModelError(
-        problem(
-            f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
-        )
+        f"network {shown(path.name)}", expected="a checkpoint (.pt), an .onnx file or one of KataGo's (.bin.gz)"
     )
 
 

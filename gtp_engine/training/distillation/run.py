@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from gtp_engine.base.errors import problem, shown_path
+from gtp_engine.base.errors import shown_path
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.streams import write_log
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
@@ -77,7 +77,7 @@ def run_training(
     """
     if checkpoint is None and has_checkpoint(config.out):
         advice = "resume it, or give another folder"
-        raise TrainingError(problem(f"there is a run in {shown_path(config.out)} already", advice=advice))
+        raise TrainingError(f"there is a run in {shown_path(config.out)} already", advice=advice)
     loop = new_loop(config, checkpoint, log=bar.log)
     parameters = sum(each.numel() for each in loop.module.parameters())
     counts = count_positions(config.data / TRAIN)
@@ -90,7 +90,7 @@ def run_training(
         is_done = run_and_report(loop, bar, is_stopped, panels=panels)
     except torch.OutOfMemoryError as error:
         given = f"batches of {config.learning.batch} do not fit into the memory of {loop.machine.device}"
-        raise TrainingError(problem(given, advice="continue with a smaller --batch (`train resume`)")) from error
+        raise TrainingError(given, advice="continue with a smaller --batch (`train resume`)") from error
     if is_done:
         bar.log(f"Written: {export_run(config.out)}")
     return is_done
@@ -136,7 +136,7 @@ def validate_file(network: Path, data: Path, *, positions: int, device: str) -> 
     machine = choose_machine(device, "float32")
     agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)), machine)
     if not agreements:
-        raise ShardError(problem(f"no positions in {shown_path(data / HELD_OUT)}", advice="generate some"))
+        raise ShardError(f"no positions in {shown_path(data / HELD_OUT)}", advice="generate some")
     return agreements
 
 

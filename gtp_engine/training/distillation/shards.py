@@ -38,7 +38,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import TengenError, problem, shown, shown_path
+from gtp_engine.base.errors import TengenError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
@@ -131,14 +131,14 @@ def parse_name(path: Path) -> ShardName:
     """Return the parts of a shard's name; raises ShardError for other names."""
     found = _NAME.fullmatch(path.name)
     if found is None:
-        raise ShardError(problem(f"file {shown(path.name)}", expected="a shard's name, such as 19x19-1-00000.npz"))
+        raise ShardError(f"file {shown(path.name)}", expected="a shard's name, such as 19x19-1-00000.npz")
     return ShardName(*map(int, found.groups()))
 
 
 def shard_paths(folder: Path) -> list[Path]:
     """Return the shards in a folder, sorted by board, seed and number; raises ShardError if it is not a folder."""
     if not folder.is_dir():
-        raise ShardError(problem(f"no folder {shown_path(folder)}", expected="a folder of shards"))
+        raise ShardError(f"no folder {shown_path(folder)}", expected="a folder of shards")
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
 
 
@@ -168,7 +168,7 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bo
     """
     _check(path, samples, meta)
     if path.exists():
-        raise ShardError(problem(f"shard {shown_path(path)} exists already", advice="use another seed"))
+        raise ShardError(f"shard {shown_path(path)} exists already", advice="use another seed")
     text = json.dumps({"format": FORMAT, **asdict(meta)})
     with writing(path, ShardError, "shard"), replacing(path) as unfinished, open(unfinished, "wb") as file:
         save = np.savez_compressed if compressed else np.savez
@@ -233,19 +233,19 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
             values: dict[str, Any] = json_of(str(file["meta"]))
             found = values.pop("format")
             if found not in (*_OLD_FORMATS, FORMAT):
-                raise ShardError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+                raise ShardError(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}")
             arrays = dict(file) if found == FORMAT else _completed(dict(file))
             samples = Samples(**{name: arrays[name] for name in Samples._fields})
         meta = ShardMeta(**values)
     except OSError as error:
-        raise ShardError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+        raise ShardError(f"cannot read shard {shown_path(path)}: {error.strerror or error}") from error
     except ZIP_DAMAGE as error:
         if isinstance(error, ShardError):
             raise
         raise _damaged(path, str(error)) from error
     if _NAME.fullmatch(path.name) and parse_name(path)[:2] != (meta.width, meta.height):
         given = f"shard {shown(path.name)} has positions on {meta.width}x{meta.height}"
-        raise ShardError(problem(given, expected="those on the board of its name", advice="delete it"))
+        raise ShardError(given, expected="those on the board of its name", advice="delete it")
     _check(path, samples, meta)
     return samples, meta
 
@@ -259,7 +259,7 @@ def _completed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def _damaged(path: Path, reason: str) -> ShardError:
-    return ShardError(problem(f"shard {shown(path.name)} is damaged ({reason})", advice="delete it"))
+    return ShardError(f"shard {shown(path.name)} is damaged ({reason})", advice="delete it")
 
 
 def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ...]]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
 
-from gtp_engine.base.errors import WorkerError, problem
+from gtp_engine.base.errors import WorkerError
 from gtp_engine.base.files import sha256_of
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note
@@ -131,7 +131,7 @@ class BlockWorkerMaker:
         """Return the worker.  One that replaces another begins other games, since those under way are lost."""
         if place.number >= MOST_WORKERS or place.life >= MOST_LIVES:
             limits = f"at most {MOST_WORKERS:,} workers, each replaced {MOST_LIVES - 1} times"
-            raise WorkerError(problem(f"worker {place.number + 1:,}, the {place.life + 1}th of it", expected=limits))
+            raise WorkerError(f"worker {place.number + 1:,}, the {place.life + 1}th of it", expected=limits)
         blocks = self.makers.blocks(self.settings, place)
         return lambda _: next(blocks)
 

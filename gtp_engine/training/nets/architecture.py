@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, problem, shown, shown_path
+from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import json_of, open_regular
 from gtp_engine.nn.katago_format import description
 from gtp_engine.nn.katago_format.description import Activation, Network
@@ -61,7 +61,7 @@ def network_of(architecture: str, fill: Fill) -> Network:
         if not isinstance(network, Network):
             raise TypeError
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(problem(f"architecture {shown(architecture)}", expected="that of a network")) from error
+        raise ModelError(f"architecture {shown(architecture)}", expected="that of a network") from error
     return network
 
 
@@ -99,11 +99,9 @@ def read_onnx(path: Path) -> Network:
     properties = {entry.key: entry.value for entry in model.metadata_props}
     if PROPERTY not in properties:
         raise ModelError(
-            problem(
-                f"{shown(path.name)} has no recorded architecture",
-                expected="a network that `gtp-engine train export` wrote",
-                advice="for an imported network, give the .bin.gz file",
-            )
+            f"{shown(path.name)} has no recorded architecture",
+            expected="a network that `gtp-engine train export` wrote",
+            advice="for an imported network, give the .bin.gz file",
         )
     network = _with_weights_of(properties[PROPERTY], model, path.name)
     again = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
@@ -119,9 +117,9 @@ def _load(path: Path) -> Any:
         open_regular(path).close()
         return onnx.load(path)
     except OSError as error:
-        raise ModelError(problem(f"network file {shown_path(path)} cannot be read ({error.strerror})")) from error
+        raise ModelError(f"network file {shown_path(path)} cannot be read ({error.strerror})") from error
     except Exception as error:  # protobuf's own kinds, which differ between its versions
-        raise ModelError(problem(f"{shown(path.name)} is damaged or no ONNX file")) from error
+        raise ModelError(f"{shown(path.name)} is damaged or no ONNX file") from error
 
 
 def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
@@ -159,7 +157,7 @@ def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
 
 def _foreign(name: str) -> ModelError:
     return ModelError(
-        problem(f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported")
+        f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported"
     )
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.base.errors import ConfigError, counted, problem
+from gtp_engine.base.errors import ConfigError, counted
 from gtp_engine.nn.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 from gtp_engine.training.nets.layers import (
@@ -118,7 +118,7 @@ class NetworkModule(nn.Module):
         if self.needs_profile:
             most = min(most, self.trunk.profile_block)
         if blocks > most:
-            raise ConfigError(problem(counted(blocks, "frozen block"), expected=f"at most {most}"))
+            raise ConfigError(counted(blocks, "frozen block"), expected=f"at most {most}")
         self.trunk.frozen = blocks
         if blocks:
             parts = [self.trunk.conv, self.trunk.from_globals, *self.trunk.blocks.layers[:blocks]]

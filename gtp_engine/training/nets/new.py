@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import ConfigError, problem
+from gtp_engine.base.errors import ConfigError
 from gtp_engine.config.option import Section, option
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import (
@@ -54,7 +54,7 @@ class Shape(Section, name="shape"):
         super().__post_init__()
         if self.pooling_every and self.pooled_channels >= self.channels:
             raise ConfigError(
-                problem(f"{self.pooled_channels} pooled of {self.channels} channels", expected="fewer pooled ones")
+                f"{self.pooled_channels} pooled of {self.channels} channels", expected="fewer pooled ones"
             )
 
     @property

@@ -36,7 +36,7 @@ from gtp_engine.arena.elo import (
     fit_strengths,
     wilson_interval,
 )
-from gtp_engine.base.errors import TengenError, counted, problem, shown_path
+from gtp_engine.base.errors import TengenError, counted, shown_path
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS
@@ -299,7 +299,7 @@ def read_games(path: Path) -> list[GameRow]:
             row = GameRow(**json_of(line))
         except (ValueError, TypeError) as error:
             advice = "remove the line, or name another file"
-            raise GamesFileError(problem(f"{shown_path(path)}, line {number}, is not a game", advice=advice)) from error
+            raise GamesFileError(f"{shown_path(path)}, line {number}, is not a game", advice=advice) from error
         games.setdefault((row.size, row.handicap, row.black, row.white, row.opening, row.network), row)
     return [*games.values()]
 

@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import IllegalMoveError, TengenError, problem, shown_path
+from gtp_engine.base.errors import IllegalMoveError, TengenError, shown_path
 from gtp_engine.base.files import json_of, replacing
 from gtp_engine.base.steps import never
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
@@ -113,7 +113,7 @@ def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[Hu
                 yield game
     if not found:
         names = ", ".join(shown_path(path) for path in paths)
-        raise TengenError(problem(f"no usable game in {names}", expected="games whose players' ranks are known"))
+        raise TengenError(f"no usable game in {names}", expected="games whose players' ranks are known")
 
 
 def _games_of_folder(folder: Path, log: Callable[[str], None]) -> Iterator[HumanGame]:
@@ -136,7 +136,7 @@ def _games_of_lines(path: Path, log: Callable[[str], None]) -> Iterator[HumanGam
                 except (ValueError, KeyError, TypeError, TengenError) as error:
                     log(f"{path}, line {number}: {error}")
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-        raise TengenError(problem(f"cannot read games {shown_path(path)}: {error}")) from error
+        raise TengenError(f"cannot read games {shown_path(path)}: {error}") from error
 
 
 def _game_of(fields: dict[str, Any], name: str) -> HumanGame:

@@ -61,7 +61,7 @@ from typing import Any, Final
 
 import onnx
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import replacing, sha256_of, writing
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
@@ -210,13 +210,11 @@ def check_quantizable(source: Path, info: NetworkInfo) -> None:
     """Raise ModelError unless the network can be quantized."""
     name = shown(source.name)
     if info.precision != "float32":
-        raise ModelError(problem(f"network {name} is already in {info.precision}", expected="one in float32"))
+        raise ModelError(f"network {name} is already in {info.precision}", expected="one in float32")
     if not can_be_quantized(info):
         raise ModelError(
-            problem(
-                f"network {name} is for {info.kind}, with inputs {info.encoder}",
-                expected="one for policy and value with KataGo's inputs",
-            )
+            f"network {name} is for {info.kind}, with inputs {info.encoder}",
+            expected="one for policy and value with KataGo's inputs",
         )
 
 
@@ -260,7 +258,7 @@ def _quantize(
     model, exact_runtime = onnx.load(source), runtimes["float32"]
     layers = layers_of(model)
     if not layers:
-        raise ModelError(problem(f"network {shown(source.name)} has no layer that could be quantized"))
+        raise ModelError(f"network {shown(source.name)} has no layer that could be quantized")
     measuring = steps.of("ranges", "measuring the ranges of values")
 
     def measure() -> Arrays:

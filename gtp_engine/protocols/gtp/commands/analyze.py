@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.base.errors import problem, shown
+from gtp_engine.base.errors import shown
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
@@ -96,7 +96,7 @@ def parse_analysis(words: tuple[str, ...], game: Game, *, is_kata: bool) -> Anal
             _restrict(options, key, rest, game)
         else:
             known = ["interval", "minmoves", "maxmoves", "avoid", "allow", *(FLAGS if is_kata else ())]
-            raise GtpError(problem(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}"))
+            raise GtpError(f"syntax error: {shown(key)}", expected=f"one of {', '.join(known)}")
     return options
 
 
@@ -107,12 +107,12 @@ def _restrict(options: AnalysisOptions, key: str, rest: deque[str], game: Game) 
     named = frozenset[int](read_vertex(game, word) for word in vertices)
     depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
     if depth < 1:
-        raise GtpError(problem(f"syntax error in {key}: depth {depth}", expected="1 or more"))
+        raise GtpError(f"syntax error in {key}: depth {depth}", expected="1 or more")
     if len(options.restrictions) >= MOST_RESTRICTIONS:
-        raise GtpError(problem("syntax error: too many restrictions", expected=f"{MOST_RESTRICTIONS} at most"))
+        raise GtpError("syntax error: too many restrictions", expected=f"{MOST_RESTRICTIONS} at most")
     if color in options.allowed or (key == "allow" and any(known.color == color for known in options.restrictions)):
         expected = "one allow or any number of avoid for a color, not both"
-        raise GtpError(problem(f"syntax error in {key}: {format_color(color)} again", expected=expected))
+        raise GtpError(f"syntax error in {key}: {format_color(color)} again", expected=expected)
     if key == "allow":
         options.allowed.add(color)
         named = frozenset((*board_points(game.width, game.height), PASS)) - named
@@ -123,26 +123,26 @@ def _interval(word: str) -> float:
     """Return the seconds in a number of centiseconds."""
     value = read_number(word)
     if not 0 <= value <= 100 * LONGEST_INTERVAL:
-        raise GtpError(problem(f"syntax error in interval: got {shown(word)}", expected="centiseconds, 0 or more"))
+        raise GtpError(f"syntax error in interval: got {shown(word)}", expected="centiseconds, 0 or more")
     return max(SHORTEST_INTERVAL, value / 100)
 
 
 def _count(word: str, key: str) -> int:
     count = parse_integer(word, failure=f"syntax error in {key}", expected="a number of moves")
     if count < 0:
-        raise GtpError(problem(f"syntax error in {key}: got {count}", expected="0 or more"))
+        raise GtpError(f"syntax error in {key}: got {count}", expected="0 or more")
     return count
 
 
 def _flag(word: str, key: str) -> bool:
     if word.lower() not in _BOOLEANS:
-        raise GtpError(problem(f"syntax error in {key}: got {shown(word)}", expected="true or false"))
+        raise GtpError(f"syntax error in {key}: got {shown(word)}", expected="true or false")
     return _BOOLEANS[word.lower()]
 
 
 def _next(rest: deque[str], key: str) -> str:
     if not rest:
-        raise GtpError(problem(f"syntax error: {key} at the end", expected="a value after it"))
+        raise GtpError(f"syntax error: {key} at the end", expected="a value after it")
     return rest.popleft()
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.base.errors import counted, shown
 from gtp_engine.base.machine import available_cores
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES
 from gtp_engine.go.clock import read_number
@@ -96,11 +96,9 @@ def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
     """Return win probability, score, policy and ownership as `kata-raw-nn`, for the profile that is set."""
     engine = server.engine
     if engine.human is None:
-        raise GtpError(problem("cannot run kata-raw-human-nn, -human-model was not provided", advice=_NAME_HUMAN))
+        raise GtpError("cannot run kata-raw-human-nn, -human-model was not provided", advice=_NAME_HUMAN)
     if engine.human.info.needs_profile and not engine.config.human.human_profile:
-        raise GtpError(
-            problem("cannot run kata-raw-human-nn, humanSLProfile parameter was not set", advice=_SET_PROFILE)
-        )
+        raise GtpError("cannot run kata-raw-human-nn, humanSLProfile parameter was not set", advice=_SET_PROFILE)
     color, symmetries, rest = _raw_arguments(engine.game, args)
     if rest:
         raise GtpError(f"syntax error: too many arguments, got {shown(rest[0])} after the symmetry")
@@ -133,7 +131,7 @@ def kata_benchmark(server: GtpServer, args: Command) -> str:
     """Return one line in KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
-        raise GtpError(problem(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}"))
+        raise GtpError(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}")
     from gtp_engine.engine.searches import measure_searches  # here: the handshake needs no engine
 
     engine = server.engine
@@ -176,12 +174,12 @@ def _symmetries(word: str) -> tuple[int, ...]:
     if word.lower() == "all":
         return tuple(range(8))
     if word not in map(str, range(8)):
-        raise GtpError(problem(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all"))
+        raise GtpError(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all")
     return (int(word),)
 
 
 def _optimism(word: str) -> float:
     value = read_number(word)
     if not 0 <= value <= 1:
-        raise GtpError(problem(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1"))
+        raise GtpError(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1")
     return value

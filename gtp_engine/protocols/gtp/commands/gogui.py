@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gtp_engine.base.errors import problem, shown
+from gtp_engine.base.errors import shown
 from gtp_engine.config.option import Value
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.protocols.gtp.commands.params import format_value
@@ -67,8 +67,7 @@ def tengen_param(server: GtpServer, args: Command) -> str:
         return "\n".join(f"{kind} {name} {_shown(engine.config.value(key))}" for name, key, kind in PARAMETERS)
     keys = {name: key for name, key, _ in PARAMETERS}
     if len(args) == 1 or args[0] not in keys:
-        expected = f"one of {', '.join(keys)}, and a value"
-        raise GtpError(problem(f"syntax error: {shown(' '.join(args))}", expected=expected))
+        raise GtpError(f"syntax error: {shown(' '.join(args))}", expected=f"one of {', '.join(keys)}, and a value")
     engine.configure({keys[args[0]]: args[1]})
     return ""
 

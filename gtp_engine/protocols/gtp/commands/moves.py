@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from gtp_engine.base.errors import counted, problem, shown
+from gtp_engine.base.errors import counted, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import (
@@ -92,7 +92,7 @@ def gg_undo(server: GtpServer, args: Command) -> None:
     """Take back several moves."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
-        raise GtpError(problem(f"cannot undo {counted(number, 'move')}", expected="0 or more"))
+        raise GtpError(f"cannot undo {counted(number, 'move')}", expected="0 or more")
     server.engine.undo(number)
 
 
@@ -171,7 +171,7 @@ def final_status_list(server: GtpServer, args: Command) -> str:
     """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
     status = args[0].lower()
     if status not in STATUSES:
-        raise GtpError(problem(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES)))
+        raise GtpError(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES))
     engine = server.engine
     return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))
 

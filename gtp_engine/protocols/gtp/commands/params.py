@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from gtp_engine.base.errors import problem, shown
+from gtp_engine.base.errors import shown
 from gtp_engine.config import Config
 from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.katago import CONSTANTS, GTP_OPTIONS, instead_of, read_setting, shown_as_katago
@@ -76,7 +76,7 @@ def to_options(settings: Mapping[str, str | None]) -> dict[str, Value]:
 def _option_of(name: str) -> str:
     key = OPTION_OF.get(name)
     if key is None:
-        raise GtpError(problem(f"unknown parameter {shown(name)}", expected="one that kata-list-params names"))
+        raise GtpError(f"unknown parameter {shown(name)}", expected="one that kata-list-params names")
     return key
 
 
@@ -129,7 +129,7 @@ def _check_memory(config: Config, wanted: Value) -> None:
     asked, limit = config.with_values({_MAX_MEMORY: wanted}).search.max_memory, config.search.max_memory
     if limit is not None and (asked is None or asked > limit):
         given = f"option {_MAX_MEMORY} = {format_value(asked)}"
-        raise GtpError(problem(given, expected=f"at most {limit} MiB, the limit of this server"))
+        raise GtpError(given, expected=f"at most {limit} MiB, the limit of this server")
 
 
 def _read_settings(text: str) -> dict[str, str]:
@@ -138,9 +138,9 @@ def _read_settings(text: str) -> dict[str, str]:
     try:
         settings = json.loads(text)
     except (ValueError, RecursionError):
-        raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected)) from None
+        raise GtpError(f"syntax error: {shown(text)}", expected=expected) from None
     if not isinstance(settings, dict):
-        raise GtpError(problem(f"syntax error: {shown(text)}", expected=expected))
+        raise GtpError(f"syntax error: {shown(text)}", expected=expected)
     return {name: _as_text(value) for name, value in settings.items()}
 
 

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.base.errors import problem, shown
+from gtp_engine.base.errors import shown
 from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
@@ -180,11 +180,9 @@ def _board_of(games: Sequence[RecordedGame]) -> tuple[int, int]:
     boards = sorted({(game.width, game.height) for game in games})
     if len(boards) != 1:
         names = ", ".join(f"{width}x{height}" for width, height in boards) or "no board"
-        raise RecordsError(
-            problem(f"games on {names}", expected="games on one board", advice="give a folder for each board")
-        )
+        raise RecordsError(f"games on {names}", expected="games on one board", advice="give a folder for each board")
     if not any(len(game.points) for game in games):
-        raise RecordsError(problem("games without moves", expected="moves to learn from"))
+        raise RecordsError("games without moves", expected="moves to learn from")
     return boards[0]
 
 
@@ -192,7 +190,7 @@ def _moves_of(games: Sequence[RecordedGame]) -> GameMoves:
     """Return the games as arrays; raises RecordsError for rules with a button."""
     for game in games:
         if game.rules.has_button:
-            raise RecordsError(problem(f"game {shown(game.name)} has a button", expected="rules without one"))
+            raise RecordsError(f"game {shown(game.name)} has a button", expected="rules without one")
     stones = [game.setup_stones for game in games]
     return GameMoves(
         points=np.concatenate([game.points for game in games]),

@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import TengenError, counted, problem, shown, shown_path
+from gtp_engine.base.errors import TengenError, counted, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move
@@ -114,11 +114,9 @@ def split_games(
         parts[is_name_held_out(name_of(game), share)].append(game)
     if not all(parts):
         raise RecordsError(
-            problem(
-                f"{counted(len(parts[0]), 'game')} to train on and {len(parts[1])} to test on",
-                expected="some of both",
-                advice="give more games, or another --test-share",
-            )
+            f"{counted(len(parts[0]), 'game')} to train on and {len(parts[1])} to test on",
+            expected="some of both",
+            advice="give more games, or another --test-share",
         )
     return parts
 
@@ -217,14 +215,14 @@ def read_episodes(path: Path) -> list[Episode]:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
         meta: dict[str, Any] = json_of(str(arrays.pop("meta")))
         if meta.pop("format") != FORMAT:
-            raise RecordsError(problem(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}"))
+            raise RecordsError(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}")
         return _episodes(path.stem, arrays, meta)
     except OSError as error:
-        raise RecordsError(problem(f"cannot read shard {shown_path(path)}: {error.strerror or error}")) from error
+        raise RecordsError(f"cannot read shard {shown_path(path)}: {error.strerror or error}") from error
     except ZIP_DAMAGE as error:
         if isinstance(error, RecordsError):
             raise
-        raise RecordsError(problem(f"shard {shown(path.name)} is damaged ({error})", advice="delete it")) from error
+        raise RecordsError(f"shard {shown(path.name)} is damaged ({error})", advice="delete it") from error
 
 
 def _episodes(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[Episode]:

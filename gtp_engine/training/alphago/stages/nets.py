@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gtp_engine.base.errors import ConfigError, ModelError, problem, shown_path
+from gtp_engine.base.errors import ConfigError, ModelError, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import BatchNorm
@@ -71,7 +71,7 @@ class NetShape:
         """Raise ConfigError for sizes that are too small."""
         for name, least in (("layers", 2), ("channels", 1), ("hidden", 1)):
             if getattr(self, name) < least:
-                raise ConfigError(problem(f"a network with {name} {getattr(self, name)}", expected=f"at least {least}"))
+                raise ConfigError(f"a network with {name} {getattr(self, name)}", expected=f"at least {least}")
 
     @property
     def area(self) -> int:
@@ -302,9 +302,7 @@ def read_net(folder: Path) -> Net:
     """Return the network of the run in `folder`, on the CPU; raises ModelError if it has none of AlphaGo's kinds."""
     checkpoint = read_checkpoint(folder)
     if checkpoint.kind not in KINDS:
-        raise ModelError(
-            problem(f"{shown_path(folder)} has a {checkpoint.kind} network", expected=f"one of {', '.join(KINDS)}")
-        )
+        raise ModelError(f"{shown_path(folder)} has a {checkpoint.kind} network", expected=f"one of {', '.join(KINDS)}")
     net = KINDS[checkpoint.kind](NetShape(**checkpoint.network))
     net.load_state_dict(checkpoint.weights)
     return net.eval()
@@ -314,9 +312,7 @@ def read_policy(folder: Path) -> PolicyNet:
     """Return the policy network of the run in `folder`; raises ModelError if it has none."""
     net = read_net(folder)
     if not isinstance(net, PolicyNet) or net.KIND != PolicyNet.KIND:
-        raise ModelError(
-            problem(f"{shown_path(folder)} has a {net.KIND} network", expected="a run with a policy network")
-        )
+        raise ModelError(f"{shown_path(folder)} has a {net.KIND} network", expected="a run with a policy network")
     return net
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.base.errors import SgfError, counted, problem, shown_path
+from gtp_engine.base.errors import SgfError, counted, shown_path
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
@@ -65,11 +65,9 @@ class RecordFolder:
             if (game.width, game.height, game.rules, game.komi) != wanted:
                 terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
                 raise RecordsError(
-                    problem(
-                        f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
-                        expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
-                        advice="give the settings that they were played with, or another folder",
-                    )
+                    f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
+                    expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
+                    advice="give the settings that they were played with, or another folder",
                 )
             return
 

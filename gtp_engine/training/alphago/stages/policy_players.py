@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, problem, shown
+from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import (
@@ -53,10 +53,7 @@ def logits_of(model: Model) -> Logits:
     info = model.info
     if info.kind != "policy" or info.encoder != "alphago-48":
         raise ModelError(
-            problem(
-                f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}",
-                expected="policy and alphago-48",
-            )
+            f"network {shown(info.name)} is for {info.kind} and takes {info.encoder}", expected="policy and alphago-48"
         )
 
     def run(planes: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.base.errors import ModelError, counted, problem, shown_path
+from gtp_engine.base.errors import ModelError, counted, shown_path
 from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, WHITE
@@ -72,7 +72,7 @@ class OpponentPool:
     def draw(self, rng: np.random.Generator) -> int:
         """Return the number of a random version; raises ModelError if there is none."""
         if not self.numbers:
-            raise ModelError(problem(f"no versions in {shown_path(self._folder)}", advice="start the run again"))
+            raise ModelError(f"no versions in {shown_path(self._folder)}", advice="start the run again")
         return int(rng.choice(self.numbers))
 
     def load(self, number: int, net: PolicyNet) -> None:
@@ -81,9 +81,7 @@ class OpponentPool:
         try:
             net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
         except Exception as error:  # torch raises errors of many types for a damaged file
-            raise ModelError(
-                problem(f"cannot read version {shown_path(path)} ({error})", advice="delete it")
-            ) from error
+            raise ModelError(f"cannot read version {shown_path(path)} ({error})", advice="delete it") from error
 
     def drop(self, *, after: int) -> None:
         """Delete versions from iterations later than `after`: an interrupted run will create them again."""

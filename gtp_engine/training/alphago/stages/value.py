@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gtp_engine.base.errors import ConfigError, counted, problem, shown_path
+from gtp_engine.base.errors import ConfigError, counted, shown_path
 from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import FloatArray, Positions
@@ -159,11 +159,9 @@ def _check_terms(episodes: Sequence[Episode], terms: PolicyGameSettings, folder:
         if game.rules != wanted or game.komi != terms.komi:
             names = [name for name in AREA_RULES if PRESETS[name] == game.rules] or ["other"]
             raise ConfigError(
-                problem(
-                    f"the games in {shown_path(folder)} have {names[0]} rules and komi {game.komi:g}",
-                    expected=f"{terms.rules} rules and komi {terms.komi:g}",
-                    advice="give the settings that they were played with, or another folder",
-                )
+                f"the games in {shown_path(folder)} have {names[0]} rules and komi {game.komi:g}",
+                expected=f"{terms.rules} rules and komi {terms.komi:g}",
+                advice="give the settings that they were played with, or another folder",
             )
 
 
