@@ -5,8 +5,8 @@ human-like play go with them.
 """
 
 import contextlib
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +36,7 @@ class Resources:
         """Networks that were loaded later, for a level; they are cleared and closed with these."""
         self.remembered: Remembered | None = None
         """What searches with `puct.remember` have found; None before the first."""
-        self._preparing: Final = ThreadPoolExecutor(1, "network preparation")
-        self._next_board: Future[None] | None = None
+        self._preparation: Final = _Preparation()
 
     # --- networks ---
 
@@ -70,9 +69,7 @@ class Resources:
         for evaluator in evaluators:
             if evaluator not in later:
                 evaluator.prepare(width, height)
-        if self._next_board is not None:  # after the board that it is at comes the one that was named last
-            self._next_board.cancel()
-        self._next_board = self._preparing.submit(_prepare, later, width, height)
+        self._preparation.begin(later, width, height)
 
     def clear_cache(self) -> None:
         """Forget cached evaluations, and what searches remember."""
@@ -83,7 +80,7 @@ class Resources:
 
     def close(self) -> None:
         """Free the networks."""
-        self._preparing.shutdown(cancel_futures=True)
+        self._preparation.end()
         for evaluator in (*self.evaluators, *self.others):
             evaluator.close()
 
@@ -152,10 +149,43 @@ class Resources:
         return bool(config.human.human_profile) and not any(map(_needs_profile, self.evaluators))
 
 
-def _prepare(evaluators: Sequence[Evaluator], width: int, height: int) -> None:
-    for evaluator in evaluators:
-        with contextlib.suppress(ModelError):  # raised again by the search that needs it
-            evaluator.prepare(width, height)
+class _Preparation:
+    """Gets networks ready in a thread of its own: for the board that was named last, after the one that it is at.
+
+    A program that ends does not wait for the thread, as it would for an executor's, which starts none by then either.
+    """
+
+    def __init__(self) -> None:
+        self._lock: Final = threading.Lock()
+        self._next: tuple[Sequence[Evaluator], int, int] | None = None
+        self._thread: threading.Thread | None = None
+
+    def begin(self, evaluators: Sequence[Evaluator], width: int, height: int) -> None:
+        """Begin, and forget a board that was to be the next one."""
+        with self._lock:
+            self._next = (evaluators, width, height)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="network preparation", daemon=True)
+                self._thread.start()
+
+    def end(self) -> None:
+        """Wait until nothing is being prepared."""
+        with self._lock:
+            self._next, thread = None, self._thread
+        if thread is not None:
+            with contextlib.suppress(RuntimeError):  # Ctrl-C came as it was started: it finds nothing to do
+                thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                if self._next is None:
+                    self._thread = None
+                    return
+                (evaluators, width, height), self._next = self._next, None
+            for evaluator in evaluators:
+                with contextlib.suppress(ModelError):  # raised again by the search that needs it
+                    evaluator.prepare(width, height)
 
 
 def profile_of_level(level: str) -> str:

@@ -239,6 +239,8 @@ def test_a_new_board_is_prepared_beside_and_those_passed_over_are_not() -> None:
             assert evaluator.prepared == []
             assert engine.game.width == 25
             engine.genmove(BLACK)  # what can be evaluated is evaluated meanwhile
+            threads = [each for each in threading.enumerate() if each.name.startswith("network preparation")]
+            assert threads and all(each.daemon for each in threads), "a program that ends does not wait"
         finally:
             evaluator.may_go_on.set()
         wait_until(lambda: evaluator.prepared[-1:] == [(25, 25)])
