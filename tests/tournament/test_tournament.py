@@ -118,6 +118,7 @@ class TestDescription:
 
 class TestGames:
     def test_a_tournament_is_played_and_resumed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("concurrent.futures.thread._shutdown", True)  # the main thread has ended, this one goes on
         description = described(STONE, STONE, "", parallel=2)
         played: list[tuple[Meeting, int]] = []
         runner = TournamentRunner(description, tmp_path, lambda meeting, record: played.append((meeting, record.game)))

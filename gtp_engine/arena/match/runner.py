@@ -19,7 +19,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field, replace
 from datetime import date
 from glob import escape
@@ -88,6 +88,35 @@ def check_programs(settings: MatchSettings) -> None:
             check_program(settings.command(side), side)
     except EngineError as error:
         raise MatchError(str(error)) from error
+
+
+def run_threads(work: Callable[[int], None], numbers: Iterable[int], name: str, stop: Callable[[], None]) -> None:
+    """Do the work with each number in a thread; an error ends all by `stop`, and is raised when they have ended.
+
+    An executor would take no work once the program's main thread has ended, while other threads go on.
+    """
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+            stop()
+
+    threads = [threading.Thread(target=run, args=(number,), name=f"{name}-{number}") for number in numbers]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        stop()
+        for thread in filter(threading.Thread.is_alive, threads):
+            thread.join()
+        raise
+    if errors:
+        raise errors[0]
 
 
 def _missing_games(settings: MatchSettings, folder: MatchFolder) -> list[int]:
@@ -180,14 +209,7 @@ class _Match:
     def run(self) -> None:
         """Play every pending game; raises the error that stopped a worker."""
         count = min(self._settings.parallel, len(self._pending))
-        with ThreadPoolExecutor(max(1, count), "match") as threads:
-            workers = [threads.submit(self._work, index) for index in range(1, count + 1)]
-            try:
-                for worker in as_completed(workers):
-                    worker.result()
-            except BaseException:
-                self.stop()
-                raise
+        run_threads(self._work, range(1, count + 1), "match", self.stop)
         if self._not_played and not self._stopping:
             number, reason = min(self._not_played.items())
             games = counted(len(self._not_played), "game")

@@ -9,14 +9,13 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.arena.match.match_game import load_openings
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
-from gtp_engine.arena.match.runner import GamePool, check_programs, run_match
+from gtp_engine.arena.match.runner import GamePool, check_programs, run_match, run_threads
 from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
@@ -100,16 +99,8 @@ class TournamentRunner:
         for meeting in self._waiting if self._pool is None else ():
             check_programs(self._settings(meeting))
         count = len(self._waiting) if self._pool else min(self.description.parallel, len(self._waiting))
-        with (
-            ThreadPoolExecutor(max(1, count), "tournament") as threads,
-            (cancel or CancelToken()).calling(self._cancel.cancel),
-        ):
-            workers = [threads.submit(self._work, index) for index in range(count)]
-            try:
-                for worker in as_completed(workers):
-                    worker.result()
-            finally:
-                self._cancel.cancel()
+        with (cancel or CancelToken()).calling(self._cancel.cancel):
+            run_threads(self._work, range(count), "tournament", self._cancel.cancel)
 
     def _work(self, index: int) -> None:
         """Play matches one after the other; the engines inherit the cores of this thread."""
