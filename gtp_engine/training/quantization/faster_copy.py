@@ -52,7 +52,9 @@ def main() -> None:
     except ModelError as error:
         write_log(str(error))
         sys.exit(1)
-    shutil.rmtree(UnfinishedCopy(quantized_path(path)).folder, ignore_errors=True)  # of a copy not worth making
+    unfinished = UnfinishedCopy(quantized_path(path))
+    if not unfinished.is_being_made:  # no copy was worth making
+        shutil.rmtree(unfinished.folder, ignore_errors=True)
 
 
 def step_aside() -> None:

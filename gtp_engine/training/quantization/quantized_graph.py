@@ -103,7 +103,7 @@ def layers_of(model: onnx.ModelProto) -> list[Layer]:
         if (
             node.op_type in (CONVOLUTION, PRODUCT)
             and node.input[0] not in exact
-            and node.input[1] in constants
+            and constants.keys() >= {*node.input[1:]}
             and reached[node.output[0]] == outputs
             and all(attribute.name != "group" or attribute.i == 1 for attribute in node.attribute)
         ):
@@ -258,9 +258,9 @@ def quantized_model(
             graph.add_product(node, product, rounded[layer.source], weights)
         else:
             graph.nodes.append(node)
-        if result in quantized:
-            scales[result] = scale_input(ranges[result])
-            rounded[result] = graph.add_rounding(quantized[result], scales[result])
+        for source in (name for name in node.output if name in quantized):
+            scales[source] = scale_input(ranges[source])
+            rounded[source] = graph.add_rounding(quantized[source], scales[source])
     return graph.finished()
 
 

@@ -156,10 +156,14 @@ def test_the_process_behind_works_on_one_core_in_idle_time() -> None:
 
 def test_a_copy_is_begun_once(path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_files, "_SMALLEST_TO_QUANTIZE", 0)  # it gets no advice otherwise
+    monkeypatch.setattr("sys.argv", ["", str(path)])
+    for name in ("step_aside", "make_faster_copy"):
+        monkeypatch.setattr(faster_copy_module, name, lambda *_, **__: None)
     unfinished = UnfinishedCopy(quantized_path(path))
     with unfinished.making("a"):
         unfinished.note(0.43, "playing games")
         unfinished.note(0.44, "too soon after another note")
+        faster_copy_module.main()  # of a process that was started before, and found 8 bits no faster
         text = door.begin_faster_copy(path)
         assert text == "An 8-bit copy is being made in the background (43%, playing games)."
         assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint_for(path)
