@@ -42,8 +42,8 @@ class JoinedRows:
         size, options = requests[0].kind
         rows, (most, *board) = sum(request.rows for request in requests), self._size
         if rows > most or board != [*size]:
+            self._kept = new_positions(rows, *size), new_evaluation(rows, *size)
             self._size = (rows, *size)
-            self._kept = new_positions(*self._size), new_evaluation(*self._size)
         positions, evaluation = self._kept
         count = first = 0
         for request in requests:

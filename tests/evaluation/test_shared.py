@@ -148,10 +148,18 @@ def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: 
     assert komis[1:] == [7.5, 7.5, 0.5, 0.5, 7.5, 7.5, 0.5]
 
 
-def test_an_error_is_raised_to_all_whose_calls_were_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+def test_an_error_is_raised_to_all_whose_calls_were_joined(
+    busy: SharedEvaluator, evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     evaluator.most_rows = 2
     users = ask_at_once(busy, evaluator, ("B2", 2), ("C3", 1), ("D4", 2, 7.5, 0.5))
     assert [str(user.error) for user in users] == ["3 rows", "3 rows", "None"]
+    with monkeypatch.context() as memory, pytest.raises(NameError):
+        memory.delattr(shared, "new_evaluation")  # as where there is no room for larger arrays
+        busy._joined.evaluate([users[0].request] * 2, evaluator)
+    evaluator.most_rows = BATCH
+    busy._joined.evaluate([users[0].request] * 2, evaluator)
+    users[0].check()
 
 
 @pytest.mark.parametrize(("rows", "again"), [(2, 3), (BATCH - 1, 1)])
