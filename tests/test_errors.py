@@ -41,6 +41,7 @@ def test_docstring_says_which_errors_are_value_errors() -> None:
 def test_errors_survive_pickling_with_their_fields() -> None:
     """One of a record, which took more than its message, ended a pool of processes."""
     assert str(IllegalMoveError("superko")) == "illegal move: superko"
+    assert str(pickle.loads(pickle.dumps(TengenError()))) == "", "a program may raise the class alone"
     for error in (IllegalMoveError("ko", "no"), UnplayableError("no", 1), CommandFailedError("no", reply="why")):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), vars(again), len(vars(again))) == (type(error), "no", vars(error), 1)

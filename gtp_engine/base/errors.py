@@ -59,7 +59,7 @@ SHOWN_PATH_LENGTH: Final = 1000
 class TengenError(Exception):
     """Base of every error raised on purpose; `str(error)` is one line for the user, see `problem`."""
 
-    def __init__(self, given: str, *, expected: str = "", advice: str = "") -> None:
+    def __init__(self, given: str = "", *, expected: str = "", advice: str = "") -> None:
         super().__init__(problem(given, expected=expected, advice=advice))
 
     def __reduce__(self) -> tuple[Any, ...]:
