@@ -138,6 +138,8 @@ class TestFiles:
         assert read_properties(file) == {}
 
     def test_missing_files(self, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match=r"cannot be read \(not a file name\)"):
+            read_properties("a\0b.onnx")
         missing = tmp_path / ("long " * 20) / "missing.onnx"
         with pytest.raises(ModelError, match="No such file") as caught:
             read_properties(missing)

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import os
 import sys
+import threading
 import traceback
 from contextlib import nullcontext
 from itertools import pairwise
@@ -103,7 +104,7 @@ def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: 
 
 def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
     loop, _ = train(tiny_config(tmp_path, samples=5 * 16))
-    assert loop.steps == 5
+    assert loop.steps == 5 and "batches_0" not in {thread.name for thread in threading.enumerate()}
     loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
     assert 0.6 <= loop.seconds < 30
     assert Learning(samples=100, minutes=1).fraction(1, 10, 30.0) == 0.5
