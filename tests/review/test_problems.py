@@ -259,6 +259,16 @@ def test_problems_that_can_be_cut_out_are_proved(text: str) -> None:
     assert any(not solution.is_right(move.point) for move in solution.moves)
 
 
+def test_liberties_of_chains_that_may_be_captured_are_not_filled() -> None:
+    rest = " ." * 7
+    rows = [f"O O O O O O{rest}", f". O X X X O{rest}", f"O X . . X O{rest}", f". X X . X O{rest}"]
+    region = parse_region("A1:E4", width=13, height=13)
+    frame = framed(position("\n".join([". " * 13] * 9 + rows)), region)
+    fight = fight_in(frame, WHITE, frame.inside(region), NODES, None)
+    points = {frame.original.vertex(frame.outside(point)) for point in fight.points}
+    assert points == {"A1", "A3", "C2", "D1", "D2"}
+
+
 def three_in_a_row() -> Game:
     """Return a group with three points in the corner, in the middle of which it lives or dies."""
     rest = " ." * 8

@@ -31,6 +31,10 @@ that have an answer was called lost."""
 _SHORT: Final = 8
 """Part of `NODES` of the searches that come first, and of those about other first moves."""
 
+_ATTACKABLE: Final = 3
+"""Liberties up to which a chain of the other side beside the fight may be captured in it.  Maeda's problem 1k-5k 181 of
+the collection in docs/notes has such a chain of two, without whose liberty another first move would be proved."""
+
 _CHAINS: Final = 4
 """Chains of a side that may be at stake: the largest."""
 
@@ -92,7 +96,7 @@ def _closed(
     """Return a frame with its far points filled, its points where moves may matter, and the chains of `side` at stake.
 
     Filled are areas of the region that lie more than `steps` from all stones of `side` and touch stones of the other
-    side.  None if stones would have no liberty then.
+    side, but no liberties of its chains that may be captured.  None if stones would have no liberty then.
     """
     board = frame.board
     color, other = board.board.color, opponent(side)
@@ -101,6 +105,9 @@ def _closed(
     near: set[int] = {point for stone in stones for point in board.liberties(stone)}
     for _step in range(steps - 1):
         near |= {point for point in frame.beside(near) & region if color[point] == EMPTY}
+    beside = {point for point in frame.beside(near | stones) if color[point] == other and alive[point] == EMPTY}
+    liberties = (board.liberties(point) for point in beside)
+    near |= {point for each in liberties if len(each) <= _ATTACKABLE for point in each} & region
     filled, left = set[int](), {point for point in region - near if color[point] == EMPTY}
     while left:
         area, around = {left.pop()}, set[int]()
