@@ -11,14 +11,30 @@ Command line flags, the TOML file and the parameters that GTP may change are gen
 what the options do, and anything that needs the game (the engine parses `game.rules`).
 """
 
-from gtp_engine.config.config import Config as Config
-from gtp_engine.config.human import HumanConfig as HumanConfig
-from gtp_engine.config.option import Option as Option
-from gtp_engine.config.puct import PuctConfig as PuctConfig
-from gtp_engine.config.sections import AnalysisConfig as AnalysisConfig
-from gtp_engine.config.sections import GameConfig as GameConfig
-from gtp_engine.config.sections import GtpConfig as GtpConfig
-from gtp_engine.config.sections import NetworkConfig as NetworkConfig
-from gtp_engine.config.sections import PlayConfig as PlayConfig
-from gtp_engine.config.sections import SearchConfig as SearchConfig
-from gtp_engine.config.sections import TimeConfig as TimeConfig
+from gtp_engine.config.config import Config
+from gtp_engine.config.human import HumanConfig
+from gtp_engine.config.option import Option
+from gtp_engine.config.puct import PuctConfig
+from gtp_engine.config.sections import (
+    AnalysisConfig,
+    GameConfig,
+    GtpConfig,
+    NetworkConfig,
+    PlayConfig,
+    SearchConfig,
+    TimeConfig,
+)
+
+__all__ = [
+    "AnalysisConfig",
+    "Config",
+    "GameConfig",
+    "GtpConfig",
+    "HumanConfig",
+    "NetworkConfig",
+    "Option",
+    "PlayConfig",
+    "PuctConfig",
+    "SearchConfig",
+    "TimeConfig",
+]

@@ -18,16 +18,23 @@ nothing but `SgfError`.
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 
-from gtp_engine.sgf.collection import read_headers as read_headers
-from gtp_engine.sgf.game_tree import GameNode as GameNode
-from gtp_engine.sgf.game_tree import GameTree as GameTree
-from gtp_engine.sgf.reader import MAX_BYTES as MAX_BYTES
-from gtp_engine.sgf.reader import MAX_MOVES as MAX_MOVES
-from gtp_engine.sgf.reader import game_of as game_of
-from gtp_engine.sgf.reader import parse_sgf as parse_sgf
-from gtp_engine.sgf.reader import read_sgf_file as read_sgf_file
-from gtp_engine.sgf.record import LaterSetup as LaterSetup
-from gtp_engine.sgf.record import SgfRecord as SgfRecord
-from gtp_engine.sgf.record import format_sgf as format_sgf
-from gtp_engine.sgf.record import play_record as play_record
-from gtp_engine.sgf.record import record_to_game as record_to_game
+from gtp_engine.sgf.collection import read_headers
+from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, game_of, parse_sgf, read_sgf_file
+from gtp_engine.sgf.record import LaterSetup, SgfRecord, format_sgf, play_record, record_to_game
+
+__all__ = [
+    "parse_sgf",
+    "record_to_game",
+    "play_record",
+    "format_sgf",
+    "read_sgf_file",
+    "read_headers",
+    "game_of",
+    "GameTree",
+    "GameNode",
+    "SgfRecord",
+    "LaterSetup",
+    "MAX_BYTES",
+    "MAX_MOVES",
+]
