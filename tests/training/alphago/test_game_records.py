@@ -13,6 +13,8 @@ from training.alphago.games import random_game, record, wild_game, write_records
 from training.alphago.test_alphago_encoder import encode
 from training.selfplay.test_policy_games import ScriptedRows
 
+pytest.importorskip("torch", reason="training needs PyTorch")
+
 from gtp_engine import ConfigError, Game, ModelError
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.evaluation.from_game import write_game
