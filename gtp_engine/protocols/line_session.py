@@ -12,6 +12,7 @@
 import os
 import queue
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ QUEUED_LINES: Final = 10_000
 
 LOADER_JOIN: Final = 0.2
 """Seconds that the process waits at its end for an engine that is still loading."""
+
+READ_WAIT: Final = 0.2
+"""Seconds for the lines that were sent before the engine could not be built: they are read within milliseconds."""
 
 REFUSED: Final = 2
 """Exit status when the engine could not be built for a reason that the user has to fix."""
@@ -78,12 +82,19 @@ class Loader(Generic[T]):
         return self._result.result()
 
     def when_refused(self, callback: Callable[[], None]) -> None:
-        """Call `callback` if the engine cannot be built for a reason that the user has to fix."""
-        self._result.add_done_callback(lambda result: callback() if self.status == REFUSED else None)
+        """Call `callback`, READ_WAIT later, if the engine cannot be built for a reason that the user has to fix."""
+
+        def call(result: Future[T]) -> None:
+            if self.status == REFUSED:
+                time.sleep(READ_WAIT)
+                callback()
+
+        self._result.add_done_callback(call)
 
     def close(self, timeout: float = LOADER_JOIN) -> bool:
         """Close the engine, if any; return False if it is still loading after `timeout` seconds."""
-        self._thread.join(timeout)
+        if self._thread.is_alive():  # else Ctrl-C may have come before it was started
+            self._thread.join(timeout)
         if not self._thread.is_alive():
             self.close_when_loaded()
         return not self._thread.is_alive()
@@ -218,8 +229,9 @@ def run_process(
 ) -> int:
     """Run a session on the real stdin and stdout; return the exit status of the process.
 
-    `run` returns why stdout could not be written to, `end` whether all threads have ended, given the status so far.  If
-    they have not, the process exits at once instead of returning, because a compiler cannot be stopped.
+    `run` starts `loader` once it reads, and returns why stdout could not be written to; `end` returns whether all
+    threads have ended, given the status so far.  If they have not, the process exits at once instead of returning,
+    because a compiler cannot be stopped.
 
     The status is 0 at the regular end or if stdout is closed, BROKEN if it cannot be written to, INTERRUPTED after
     Ctrl-C, or else that of the loader.
@@ -227,7 +239,6 @@ def run_process(
     streams = claim_streams()
     if streams is None:
         return 0
-    loader.start()
     status = 0
     try:
         if trouble := run(*streams):

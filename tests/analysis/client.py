@@ -92,7 +92,6 @@ class SessionClient(Client):
         self.error: Exception | None = None
         self._streams = os.fdopen(theirs_in, "rb", buffering=0), os.fdopen(theirs_out, "wb", buffering=0)
         loader = Loader[Any](getattr(backend, "load", backend))
-        loader.start()
         self.session = AnalysisSession(config, loader, log=self.log.append, **options)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()

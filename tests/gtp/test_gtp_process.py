@@ -159,6 +159,11 @@ def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
     assert (done.stdout, done.returncode) == (b"= Tengen\n\n= \n\n", 0)
 
 
+def test_lines_that_were_sent_before_the_engine_failed_are_answered() -> None:
+    done = serve("from gtp_engine.base.errors import TengenError\ndef engine(): raise TengenError()\n", b"name\n")
+    assert (done.stdout, done.returncode) == (b"= Tengen\n\n", 2)
+
+
 NO_ENGINE = """
 def engine():
     print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')

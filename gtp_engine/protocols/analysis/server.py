@@ -208,7 +208,7 @@ class Output:
 class AnalysisSession:
     """A session with queries on one stream and responses on another; `run` returns when it is over.
 
-    `loader` has been started and may take long.  With `quit_without_waiting` the session ends at once at the end of
+    `run` starts `loader`, which may take long.  With `quit_without_waiting` the session ends at once at the end of
     stdin, otherwise after every query is answered.
     """
 
@@ -242,6 +242,7 @@ class AnalysisSession:
         searcher.start()
         ended = self._over.set if self._is_hasty else shared.close
         with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=self._over.set):
+            self._loader.start()
             self._over.wait()
             shared.close()
             schedule.terminate(lambda job: True)

@@ -99,9 +99,9 @@ def run_session(
 ) -> str | None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
 
-    Returns a sentence if `stdout` could not be written to, though there is a reader.
-    If `loader` cannot build the engine, the lines read until then are still answered.  `stdout` should be unbuffered;
-    it is flushed after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
+    Returns a sentence if `stdout` could not be written to, though there is a reader.  `loader` is started here; if it
+    cannot build the engine, the lines sent until then are still answered.  `stdout` should be unbuffered; it is flushed
+    after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
     lines, output = LineQueue(), Writer(stdout)
     record = transcript or Transcript(None, server.log)
@@ -111,9 +111,10 @@ def run_session(
         record.sent(decode_line(data))
         output.write(data)
 
-    if loader is not None:
-        loader.when_refused(lines.end)
     with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
+        if loader is not None:
+            loader.when_refused(lines.end)
+            loader.start()
         answer_lines(server, lines, send, lambda: output.is_closed, record)
     return output.trouble
 
