@@ -15,10 +15,9 @@ from click.testing import CliRunner, Result
 from documents import commands_of
 from match_helpers import record
 
-from gtp_engine import __version__
+from gtp_engine import MatchFolder, MatchSettings, __version__
 from gtp_engine.arena.match.settings import Sprt
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.base.files import owning
 from gtp_engine.cli import cli
 from gtp_engine.cli.options import build_config
 from gtp_engine.config import Config
@@ -158,7 +157,6 @@ class TestHelp:
 
 def test_engines_of_one_name_are_told_apart() -> None:
     """A match of the engine against itself was titled "Tengen against Tengen"."""
-    from gtp_engine.arena.match.settings import MatchSettings
     from gtp_engine.cli.match_commands import _different_names
 
     def named(first: str, second: str, other: str = "Tengen") -> list[str]:
@@ -208,22 +206,16 @@ class TestMatchCommand:
         test = "SPRT           LLR +0.00 of -2.25 … +2.89 after 0 pairs, Elo -5 against +30.5: undecided"
         assert (test in shown) == ("sprt" in flags)
 
-    def test_a_second_process_plays_nothing(self, tmp_path: Path) -> None:
-        with owning(tmp_path):
-            result = self.match(tmp_path)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("Error: another process writes to '")
-
     def test_plot_is_written(self, settings: list[Any], tmp_path: Path) -> None:
         pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
         assert self.match(tmp_path / "match", "--plot", str(tmp_path / "plot.svg")).exit_code == 0
         assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
 
     def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
-        self.match(tmp_path, "--komi", "7")
-        (tmp_path / "results.jsonl").write_text(record(1).to_line() + "\n", encoding="utf-8")
+        with MatchFolder(tmp_path, MatchSettings(first="a", second="b", komi=7.0)).playing():
+            (tmp_path / "results.jsonl").write_text(record(1).to_line() + "\n", encoding="utf-8")
         result = self.match(tmp_path, "--komi", "6")
-        assert (result.exit_code, len(settings)) == (2, 1)
+        assert (result.exit_code, settings) == (2, [])
         assert "komi 7.0 there, 6.0 now" in result.stderr
 
     def test_result_as_table_and_json(self, settings: list[Any], tmp_path: Path) -> None:

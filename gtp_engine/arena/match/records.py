@@ -87,7 +87,7 @@ class MatchFolder:
 
     Opening an existing folder reads the games it holds; settings that differ from the ones written there,
     unreadable files and another file format raise MatchError.  A match of which no game was finished, because an engine
-    did not start, is replaced.  Games are added in the block of `playing`.
+    did not start, is replaced.  All that is written is written in the block of `playing`.
 
         table = pandas.DataFrame(MatchFolder(path, settings).to_records())
     """
@@ -103,8 +103,6 @@ class MatchFolder:
         self._settings = settings.identity()
         self._records: list[GameRecord] = []
         try:
-            for folder in (path, path / "games", path / "logs"):
-                folder.mkdir(parents=True, exist_ok=True)
             self._open_header()
             self._records = self._read_results(cut=False)
         except OSError as error:
@@ -118,6 +116,8 @@ class MatchFolder:
         """
         with owning(self.path, MatchError):
             try:
+                for folder in ("games", "logs"):
+                    (self.path / folder).mkdir(exist_ok=True)
                 self._open_header()
                 with self._lock:
                     self._records = self._read_results(cut=True)
@@ -190,7 +190,6 @@ class MatchFolder:
         if not self._header.exists():
             if self._results.exists():
                 raise MatchError(f"{self.path} holds results without match.json; choose another --out")
-            self._write_header()
             return
         try:
             header: dict[str, Any] = json_of(self._header.read_text(encoding="utf-8"))
