@@ -17,7 +17,7 @@ import sys
 import webbrowser
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -206,12 +206,13 @@ def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerL
 def owning_games() -> Iterator[None]:
     """Hold the right to write to the folder of games; where that is impossible, games are not saved anyway."""
     folder = data_folder() / "games"
-    try:
-        make_private(folder)
-    except OSError:
-        yield
-        return
-    with owning(folder, advice="end it, or set TENGEN_DATA_DIR to another folder"):
+    with ExitStack() as held:
+        try:
+            held.enter_context(owning(folder, advice="end it, or set TENGEN_DATA_DIR to another folder"))
+            make_private(folder)
+        except (ConfigError, OSError) as error:
+            if isinstance(error, ConfigError) and error.__cause__ is None:  # another process has it
+                raise
         yield
 
 
