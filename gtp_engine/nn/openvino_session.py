@@ -208,13 +208,16 @@ def _compiled(model: str | bytes, dimensions: Mapping[str, int], device: str, se
 
 
 def _key(path: Path, dimensions: Mapping[str, int], settings: Mapping[str, str]) -> str:
-    """Return all that a compiled network depends on, "" for a file whose code is not kept: a small or a large one."""
+    """Return all that a compiled network depends on, "" for a file whose code is not kept: a small or a large one.
+
+    Threads and streams are set when it is loaded.
+    """
     status = path.stat()
     if not _LEAST_KEPT <= status.st_size <= _MOST_KEPT:
         return ""
     version = _core().get_versions(_PROCESSOR)[_PROCESSOR].build_number
     digest = _digest(path, status.st_size, status.st_mtime_ns)
-    return repr((digest, version, processor_key(), dict(dimensions), dict(settings)))
+    return repr((digest, version, processor_key(), dict(dimensions), settings["INFERENCE_PRECISION_HINT"]))
 
 
 @functools.lru_cache(maxsize=16)
