@@ -69,7 +69,17 @@ def test_in_short_games_most_positions_are_of_interest(monkeypatch: pytest.Monke
     assert interesting([0.0, 0.5, 1.5, -20.0, -20.0, -20.0, -20.0, -20.0]) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("interruption", [1, 2, 3])
+def test_progress_is_told_at_once_and_within_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review told nothing before it had searched 32 positions, which takes minutes with a slow network."""
+    monkeypatch.setattr(game_analysis, "PROGRESS_INTERVAL", 0.0)
+    told: list[tuple[float, str]] = []
+    analysis = analysis_of(80, AreaEvaluator(delay=0.001))
+    analysis.run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), lambda *progress: told.append(progress))
+    assert told == sorted(told) and (told[0], told[-1]) == ((0.0, "position 0/7"), (1.0, "second look 2/2"))
+    assert {"position 3/7", "second look 1/2"} < {text for _, text in told}
+
+
+@pytest.mark.parametrize("interruption", [2, 3, 4])
 def test_an_interrupted_review_ends_with_the_same_numbers(
     interruption: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

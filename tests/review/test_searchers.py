@@ -88,7 +88,7 @@ def test_groups_are_searched_at_once_and_answered_in_order() -> None:
             second_is_done.set()
         return found(asked.visits or 0)
 
-    assert [each[0].number for each in searcher_of(ask).search(map(group, range(3)))] == [0, 1, 2]
+    assert [each[0].number for each in searcher_of(ask).search(map(group, range(3)), print)] == [0, 1, 2]
 
 
 def test_processes_find_what_this_one_finds() -> None:
@@ -176,7 +176,7 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
     lock = threading.Lock()
 
     class Searcher:
-        def search(self, groups: Iterator[PositionGroup]) -> Iterator[list[Finding]]:
+        def search(self, groups: Iterator[PositionGroup], _: object) -> Iterator[list[Finding]]:
             for asked in groups:
                 with lock:
                     yield search(packed(asked))

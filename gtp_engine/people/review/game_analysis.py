@@ -11,6 +11,8 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -65,6 +67,9 @@ CLOSE_INTEREST: Final = 1.0
 
 GROUP: Final = 32
 """Positions searched side by side: with 16 the network's batches are smaller, with 64 an interruption costs more."""
+
+PROGRESS_INTERVAL: Final = 1.0
+"""Seconds between two reports about a group, which takes minutes with a slow network."""
 
 SEED: Final = 1
 """Seed of the search unless the configuration has one."""
@@ -160,8 +165,11 @@ class PositionGroup(NamedTuple):
 class GroupSearcher(Protocol):
     """Searches groups: here, in other processes, or on other machines."""
 
-    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
-        """Yield what was found in the positions of each group, in order; raises what the evaluator raises."""
+    def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
+        """Yield what was found in the positions of each group, in order; raises what the evaluator raises.
+
+        `tell` receives what has been done of the group that is being searched, in positions, now and then.
+        """
         ...
 
 
@@ -172,19 +180,29 @@ class GroupSearch:
         self._search: Final = JointSearch(config, evaluator, size)
         self._ignores_history: Final = config.analysis.ignore_history
 
-    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+    def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
         """Search each group when it is asked for; see `GroupSearcher`."""
-        return map(self.search_one, groups)
+        return (self.search_one(group, tell) for group in groups)
 
-    def search_one(self, group: PositionGroup) -> list[Finding]:
+    def search_one(self, group: PositionGroup, tell: Callable[[float], None] = lambda done: None) -> list[Finding]:
         """Return what was found in the positions of a group."""
-        end = None if group.seconds is None else time.monotonic() + group.seconds
+        start = told = time.monotonic()
+        done = [0.0] * len(group.positions)
 
-        def is_late(_: Progress) -> bool:
-            return end is not None and time.monotonic() >= end
+        def is_late(number: int, search: Progress) -> bool:
+            nonlocal told
+            now = time.monotonic()
+            part = (now - start) / group.seconds if group.seconds else search.visits / (group.visits or inf)
+            done[number] = min(1.0, part)
+            if now > told + PROGRESS_INTERVAL:
+                told = now
+                tell(sum(done))
+            return group.seconds is not None and now - start >= group.seconds
 
-        limits = SearchRequest(Limits(visits=group.visits, watcher=is_late), ignores_history=self._ignores_history)
-        reports = self._search.run([(position.game, position.to_play) for position in group.positions], limits)
+        watchers = (partial(is_late, number) for number in range(len(done)))
+        limits = (Limits(visits=group.visits, watcher=watcher) for watcher in watchers)
+        asked = (SearchRequest(each, ignores_history=self._ignores_history) for each in limits)
+        reports = self._search.run([(position.game, position.to_play) for position in group.positions], *asked)
         return [
             finding_of(position, report, played)
             for position, report, played in zip(group.positions, reports, group.played, strict=True)
@@ -299,10 +317,10 @@ class GameAnalysis:
         """Return what is found in positions beside the game's."""
         groups = [positions[start : start + self._group] for start in range(0, len(positions), self._group)]
         asked = (PositionGroup(tuple(group), (None,) * len(group), visits) for group in groups)
-        return [finding for found in self._searcher.search(asked) for finding in found]
+        return [finding for found in self._searcher.search(asked, lambda done: None) for finding in found]
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
-        """Return what was found in each place of `line`; an exception that `progress` raises ends it between groups."""
+        """Return what was found in each place of `line`; an exception that `progress` raises ends it."""
         run = _Run(self._searcher, line, saved, progress, self._group)
         visits = self._effort.first_visits(line.points)
         total, seconds = self._effort.total, self._effort.seconds
@@ -348,19 +366,23 @@ class _Run:
         """
         groups = [places[start : start + self.group] for start in range(0, len(places), self.group)]
         missing = [group for group in groups if self._known(group, is_first) is None]
-        results = self.searcher.search(self._request(group, visits, seconds) for group in missing)
         found: list[Finding] = []
+
+        def tell(more: float) -> None:
+            done = len(found) + more
+            part = share * done / len(places)
+            text = f"{'position' if is_first else 'second look'} {int(done)}/{len(places)}"
+            self.progress(part if is_first else 1.0 - share + part, text)
+
+        tell(0.0)
+        results = self.searcher.search((self._request(group, visits, seconds) for group in missing), tell)
         for group in groups:
             known = self._known(group, is_first)
             if known is None:
                 known = next(results)
                 self.saved.add(is_first, group, known)
             found += known
-            done = share * len(found) / len(places)
-            self.progress(
-                done if is_first else 1.0 - share + done,
-                f"{'position' if is_first else 'second look'} {len(found)}/{len(places)}",
-            )
+            tell(0.0)
         return found
 
     def _known(self, places: Sequence[int], is_first: bool) -> list[Finding] | None:

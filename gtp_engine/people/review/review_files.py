@@ -13,7 +13,7 @@ import json
 import pickle
 import zlib
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -40,6 +40,7 @@ from gtp_engine.people.review.annotations import annotated, is_own_output
 from gtp_engine.people.review.finished_reviews import page_of
 from gtp_engine.people.review.game_analysis import (
     GROUP,
+    PROGRESS_INTERVAL,
     Effort,
     GameAnalysis,
     GroupSearch,
@@ -307,11 +308,13 @@ class PooledSearcher:
     pool: WorkerPool[bytes, Any]
     at_once: int
 
-    def search(self, groups: Iterable[PositionGroup]) -> Iterator[list[Finding]]:
+    def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
         """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
         answers = [self.pool.submit(packed(group)) for group in groups]
         try:
             for answer in answers:
+                while not wait((answer,), PROGRESS_INTERVAL).done:
+                    tell(0.0)
                 yield answer.result()
         finally:
             for answer in answers:

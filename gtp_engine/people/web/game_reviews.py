@@ -129,14 +129,19 @@ def review_record(
     """
     analysis = GameAnalysis(config, evaluator, effort, group=GROUP)
     line, saved = _line_of(data, config), SavedWork(None, "")
+    sent: list[Finding] = []
 
     def progress(share: float, text: str) -> None:
+        nonlocal sent
         found = _found(saved, len(line.positions))
-        moves = line.moves[: len(found) - 1]  # those between the positions that have been found
-        beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
-        send(share, new_review(beginning, found, analysis.network(line)).to_json())
+        if not found:
+            send(share, None)
+        elif found != sent:
+            sent = found
+            moves = line.moves[: len(found) - 1]  # those between the positions that have been found
+            beginning = GameLine(replace(line.record, moves=moves), line.positions[: len(found)])
+            send(share, new_review(beginning, found, analysis.network(line)).to_json())
 
-    send(0.0, None)
     review = new_review(line, analysis.run(line, saved, progress), analysis.network(line))
     review = completed(review, analysis, people)
     return FinishedReview(data, {**review.to_json(), "key": analysis.key(data, line)})
