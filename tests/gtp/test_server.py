@@ -76,6 +76,7 @@ def test_an_unknown_exception_is_an_internal_error_and_the_session_continues() -
     assert "clear_cache" in log[0]
     assert server.handle_line("6 komi 0.5") == "=6 \n\n"
     assert server.handle_line("7 get_komi") == "=7 0.5\n\n"
+    assert server.handle_line("8 \ud800") == "?8 unknown command\n\n"
 
 
 def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> None:

@@ -244,6 +244,7 @@ class GtpServer:
         A reply that would continue until the next line is ended after its first report.
         """
         pieces: list[str] = []
+        line = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", line)  # surrogates that stand for no byte
         self.answer(line.encode("utf-8", "surrogateescape"), pieces.append)
         if not self.reply.is_ended:
             self.reply.wait_for_line(FIRST_LINE_TIMEOUT)
