@@ -140,15 +140,24 @@ class _Page:
         return {name: (role, command) for role, group in by_role.items() for name, command in group.items()}
 
     async def run(self) -> None:
-        """Follow messages one after the other."""
+        """Follow messages one after the other; a page that goes meanwhile is answered."""
         rules = [
             {"name": name, "komi": rules.default_komi(), "komi_9x9": rules.fair_komi(9, 9)}
             for name, rules in PRESETS.items()
         ]
         hello = {"version": __version__, "levels": self._games.has_levels, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
-        async for message in self._client.messages():
-            await self._answer(self._follow(message))
+        waiting: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+
+        async def read() -> None:
+            async for message in self._client.messages():
+                await waiting.put(message)
+            await waiting.put(None)
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(read())
+            while (message := await waiting.get()) is not None:
+                await self._answer(self._follow(message))
 
     async def _answer(self, work: Awaitable[Message | None]) -> None:
         """Do what a message asks for and send what that returns, or why it is impossible."""
