@@ -19,6 +19,7 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
+_STATUS: Final = Path("/proc/self/status")
 _M_ARENA_MAX: Final = -8  # of malloc.h
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _SMALL_CORES: Final = Path("/sys/devices/cpu_atom")
@@ -129,6 +130,12 @@ def available_memory_mib(
         used = int(memory_current) - int(stat.get("inactive_file", 0))
         sizes.append(max(0, int(memory_max) - max(0, used)))
     return min(sizes) // _MIB if sizes else None
+
+
+def own_memory_mib() -> int | None:
+    """Return the memory in MiB that this process has in use; None where Linux's files do not give it."""
+    words = _field(_read(_STATUS), "VmRSS").split()
+    return int(words[0]) // 1024 if words else None
 
 
 def keep_few_pools() -> None:

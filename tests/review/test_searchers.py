@@ -15,7 +15,7 @@ from gtp_engine.base.errors import TaskError
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.people.review import Effort, Finding, GameAnalysis, SavedWork, read_game
+from gtp_engine.people.review import Effort, Finding, GameAnalysis, SavedWork, read_game, review_files
 from gtp_engine.people.review.game_analysis import GroupSearcher, PositionGroup, seeded
 from gtp_engine.people.review.review_files import (
     FileReviewer,
@@ -96,8 +96,12 @@ def test_processes_find_what_this_one_finds() -> None:
         assert findings_with(PooledSearcher(pool, at_once=3)) == findings_with(None)
 
 
-def test_one_process_for_one_game() -> None:
-    with open_searcher(Config(), EFFORT, games=1, request=WorkerRequest()) as searcher:
+@pytest.mark.parametrize(("games", "free"), [(1, 10**6), (8, 600)])
+def test_one_process_for_one_game_or_little_memory(games: int, free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many cores had its copy of a large network."""
+    monkeypatch.setattr(review_files, "available_cores", lambda: 16)
+    monkeypatch.setattr(review_files, "free_memory_mib", lambda: free)
+    with open_searcher(Config(), EFFORT, games=games, request=WorkerRequest()) as searcher:
         assert searcher is None
 
 

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import TengenError, WorkerError
 from gtp_engine.base.files import json_of, replacing
-from gtp_engine.base.machine import available_cores
+from gtp_engine.base.machine import available_cores, free_memory_mib, own_memory_mib
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.config import Config
@@ -60,6 +60,9 @@ STDIN_NAME: Final = "stdin"
 
 WORKER_THREADS: Final = 2
 """Cores of each worker, unless the number of workers or that of the network's threads is given."""
+
+_SEARCHES_MIB: Final = 256
+"""Memory of a worker beside what this process holds, its networks too: 200 and 240 MiB with those that ship."""
 
 _PACKED_LEVEL: Final = 3
 """Of zlib; a higher one takes longer than it saves."""
@@ -332,14 +335,16 @@ def open_searcher(
 ) -> Iterator[PooledSearcher | None]:
     """Yield what hands work to workers with the networks of `config`; None if this process should do it.
 
-    Without a number of workers there are as many as cores and games, or as a Ray cluster has cores for.  Raises
-    ModelError and WorkerError.
+    Without a number of workers there are as many as cores, games and free memory allow, or as a Ray cluster has cores
+    for.  Raises ModelError and WorkerError.
     """
     cores, config = available_cores(), seeded(config)
     count, address = request.workers, request.address
     threads = config.network.network_threads or WORKER_THREADS
     if address is None:
-        count = count or max(1, min(games, cores // WORKER_THREADS))
+        free, own = free_memory_mib(), own_memory_mib()
+        room = games if free is None or own is None else free // (own + _SEARCHES_MIB)
+        count = count or max(1, min(games, cores // WORKER_THREADS, room))
         if count == 1:
             yield None
             return
