@@ -24,6 +24,7 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, move_choice
+from gtp_engine.engine.answers import analysis_of
 from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
@@ -35,7 +36,6 @@ from gtp_engine.people.play import (
     Phase,
     SessionExtras,
     SharedEngines,
-    hints_of,
     state_of,
 )
 from gtp_engine.search.limits import CancelToken
@@ -300,15 +300,15 @@ class TestEnd:
         session = scoring(engine, rules="japanese", komi=1.5)
         session.propose_dead()
         state = state_of(session)
-        assert state.score == "B+0.5"
-        assert state.tally["black"] == dict(territory=5, stones=0, prisoners=1, tax=0, komi=0.0, total=6.0)
-        assert state.tally["white"] == dict(territory=4, stones=0, prisoners=0, tax=0, komi=1.5, total=5.5)
-        assert state.owners[0] == "XXXXOOO", "A7 is dead"
+        assert state["score"] == "B+0.5"
+        assert state["tally"]["black"] == dict(territory=5, stones=0, prisoners=1, tax=0, komi=0.0, total=6.0)
+        assert state["tally"]["white"] == dict(territory=4, stones=0, prisoners=0, tax=0, komi=1.5, total=5.5)
+        assert state["owners"][0] == "XXXXOOO", "A7 is dead"
         session.toggle_dead("a7")
-        assert state_of(session).owners[0] == "O.XXOOO"
+        assert state_of(session)["owners"][0] == "O.XXOOO"
         session.toggle_dead("a7")
         session.accept_score()
-        assert state_of(session).owners == state.owners
+        assert state_of(session)["owners"] == state["owners"]
 
     def test_time_runs_out(self, engine: Engine) -> None:
         now = Time()
@@ -326,8 +326,8 @@ class TestHelp:
     def test_hints_are_the_best_moves_of_a_search(self, engine: Engine) -> None:
         session = start(engine)
         reports: list[object] = []
-        hints = hints_of(session.game, session.hint(600.0, report=reports.append, interval=0.001), 3)
-        assert len(hints) == 3
+        hints = analysis_of(session.hint(600.0, report=reports.append, interval=0.001), session.game).moves
+        assert len(hints) >= 3
         assert hints[0].pv[0] == hints[0].vertex
         assert 0 <= hints[0].winrate <= 1
         assert session.game.moves == ()
@@ -340,7 +340,7 @@ class TestHelp:
             config = Config().with_values({"search.visits": 100, "search.seed": seed, **random})
             with Engine(config, evaluator=ShapedEvaluator()) as engine:
                 session = start(engine)
-                hints.add(hints_of(session.game, session.hint(600.0), 1)[0].vertex)
+                hints.add(analysis_of(session.hint(600.0), session.game).best.vertex)
                 played.add(engine.genmove(BLACK, play=False).point)
         assert (len(hints), len(played) > 2) == (1, True)
 
@@ -396,7 +396,7 @@ class TestSettings:
         with pytest.raises(GameStateError, match="2 handicap stones"):
             session.play("pass")
         session.play("e5")
-        assert state_of(session).rows[2] == "....X.."
+        assert state_of(session)["rows"][2] == "....X.."
         assert session.undo() == 1
         session.play("e3")
         assert "AB[ce][ee]" in session.to_sgf()
@@ -518,12 +518,12 @@ class TestRecords:
 
     def test_a_record_keeps_its_names_until_the_engine_moves(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, "(;SZ[7]PB[Lee]PW[Cho];B[dd];W[cc])")
-        assert state_of(loaded).names == {"black": "Lee", "white": "Cho"}
+        assert state_of(loaded)["names"] == {"black": "Lee", "white": "Cho"}
         again = GameSession.load(engine, loaded.to_sgf())
-        assert state_of(again).names == {"black": "Lee", "white": "Cho"}
+        assert state_of(again)["names"] == {"black": "Lee", "white": "Cho"}
         again.play("a1")
         again.engine_move()
-        assert state_of(again).names == {"black": "Lee", "white": "Tengen"}
+        assert state_of(again)["names"] == {"black": "Lee", "white": "Tengen"}
         assert "PW[Tengen]" in again.to_sgf()
 
 

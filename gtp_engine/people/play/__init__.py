@@ -3,7 +3,7 @@
     game_session   the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
     game_settings  what a game is set up with: colours, board, rules, handicap, clock; what continues it later
     game_clock     the clocks of both players, one of which runs
-    game_state     the state of a session, and the best moves of a search, as plain values for a page or a screen
+    game_state     the state of a session and the nodes of its tree, as plain values for a page
 
     with SharedEngines(config, evaluator=evaluator) as engines:
         session = GameSession.start(engines.new_engine(), GameSettings(human=BLACK, width=9))
@@ -20,21 +20,18 @@ from gtp_engine.go.clock import format_time, parse_time
 from gtp_engine.people.play.game_clock import GameClock, format_time_left
 from gtp_engine.people.play.game_session import GameSession, Phase
 from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras
-from gtp_engine.people.play.game_state import GameState, Hint, hints_of, state_of
+from gtp_engine.people.play.game_state import state_of
 
 __all__ = [
     "ENGINE_NAME",
     "GameClock",
     "GameSession",
     "GameSettings",
-    "GameState",
-    "Hint",
     "Phase",
     "SharedEngines",
     "SessionExtras",
     "format_time",
     "format_time_left",
-    "hints_of",
     "parse_time",
     "state_of",
 ]

@@ -431,7 +431,7 @@ class GameSession:
         report: Callable[[SearchReport], None] | None = None,
         interval: float = REPORT_INTERVAL,
     ) -> SearchReport:
-        """Return a search of the position for the side to play; `hints_of` gives its best moves.
+        """Return a search of the position for the side to play; `analysis_of` gives its best moves.
 
         `report` is called every `interval` seconds from the searching thread.
         """

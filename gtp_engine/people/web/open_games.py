@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted
 from gtp_engine.engine import Engine
-from gtp_engine.go.coords import format_color
-from gtp_engine.people.play import GameSession, GameSettings, Phase, hints_of, state_of
+from gtp_engine.engine.answers import analysis_of
+from gtp_engine.people.play import GameSession, GameSettings, Phase, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
@@ -95,7 +95,7 @@ class OpenGame:
         self._thinking: asyncio.Task[None] | None = None
         self._published, _ = PublishedTree(name, None, {}, {}).after(session.tree)
         self._record = session.to_bytes(is_main=True)
-        self._state = _state_of(session)
+        self._state = state_of(session)
         self._state_time = time.monotonic()
 
     @property
@@ -203,7 +203,7 @@ class OpenGame:
                 self._cancel = cancel = CancelToken()
                 with self._precedence.held():
                     report = await asyncio.to_thread(self._session.hint, cancel=cancel)
-                moves = [asdict(move) for move in hints_of(self._session.game, report, HINTS)]
+                moves = [asdict(move) for move in analysis_of(report, self._session.game).moves[:HINTS]]
         finally:
             self._let_engine_move()
         return {"type": "hint", "id": self.name, "moves": moves}
@@ -304,7 +304,7 @@ class OpenGame:
     def _look(self) -> "tuple[Message, bytes, tuple[PublishedTree, str]]":
         """Return the state, the record, and the tree with the message about nodes that have changed, "" for none."""
         session = self._session
-        return _state_of(session), session.to_bytes(is_main=True), self._published.after(session.tree)
+        return state_of(session), session.to_bytes(is_main=True), self._published.after(session.tree)
 
     def publish(self, message: Message | str) -> None:
         """Send a message, or its text, to all pages that show the game."""
@@ -367,17 +367,6 @@ class PublishedTree(NamedTuple):
         if is_rearranged or not known:
             return new, new.message()
         return new, new.message(of=changed.values()) if changed else ""
-
-
-def _state_of(session: GameSession) -> Message:
-    """Return the state of a session with what an analysis of it needs, and its record."""
-    game = session.game
-    return {
-        **asdict(state_of(session)),
-        "setup": [(format_color(stone.color), game.vertex(stone.point)) for stone in game.setup_stones],
-        "first": format_color(game.first_player),
-        "time": session.settings.time.words(),
-    }
 
 
 def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:

@@ -4,7 +4,7 @@ A message of the page is an object with the field `do` (see `_Page.commands`), o
 
     hello     the engine: its version, whether it has levels, rule sets with their komi, the longest file; what the page
               may do: `role`, "watch", "play" or "compute" (see `access`)
-    game      a game: `play.GameState`, whether the engine thinks or is being compiled, the age of the clocks in
+    game      a game: `play.state_of`, whether the engine thinks or is being compiled, the age of the clocks in
               seconds, whether it was opened from a file
     tree      all nodes of the game, each before its children (see `people.play.game_state.node_values`)
     nodes     those that are new or have changed since; new ones are the last children of their parents
