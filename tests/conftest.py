@@ -58,8 +58,8 @@ def _no_language_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 def _few_curves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw only the first curves of a run, and coarsely, unless the test is about curves: a short run takes less."""
     if (reporting := sys.modules.get("gtp_engine.training.core.reporting")) and "curves" not in request.node.name:
-        write_panels = reporting.write_panels
-        monkeypatch.setattr(reporting, "write_panels", lambda path, panels: write_panels(path, panels[:1]))
+        write = reporting.write_panels
+        monkeypatch.setattr(reporting, "write_panels", lambda path, panels: write(path, dict([*panels.items()][:1])))
         monkeypatch.setattr(reporting, "_DOTS_PER_INCH", 25)
 
 

@@ -64,9 +64,7 @@ class Stream(Protocol[Prefetched]):
 
 
 @contextmanager
-def prefetched(
-    stream: Stream[Prefetched], ahead: int = PREFETCHED
-) -> Iterator[Iterator[tuple[Prefetched, dict[str, Any]]]]:
+def prefetched(stream: Stream[Prefetched]) -> Iterator[Iterator[tuple[Prefetched, dict[str, Any]]]]:
     """Yield each batch of a stream together with the state of the stream after it, prepared on a thread in advance.
 
     The iterator raises what preparing a batch raised.
@@ -82,7 +80,7 @@ def prefetched(
             yield waiting.popleft().result()
 
     pool = ThreadPoolExecutor(1, "batches")
-    waiting = deque(pool.submit(prepare) for _ in range(ahead))
+    waiting = deque(pool.submit(prepare) for _ in range(PREFETCHED))
     try:
         yield taken()
     finally:

@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import replacing, writing
@@ -47,6 +47,8 @@ _SHOWN_FIGURES: Final = 4
 
 CurvePoints = Sequence[tuple[float, float]]
 """Places and values."""
+Panels = Mapping[str, Mapping[str, CurvePoints]]
+"""Curves by their labels, for each panel by its title."""
 LogLines = Sequence[dict[str, Any]]
 """The lines of a log, as `read_log` returns them."""
 
@@ -102,15 +104,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-class Panel(NamedTuple):
-    """Curves that share their axes, by their labels."""
-
-    title: str
-    place: str  # label of the horizontal axis
-    curves: Mapping[str, CurvePoints]
-
-
-def write_panels(path: Path, panels: Sequence[Panel]) -> None:
+def write_panels(path: Path, panels: Panels) -> None:
     """Write a picture of all panels; raises ConfigError if it cannot be written, or where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure  # not pyplot, which wants a screen and keeps the figure
@@ -120,13 +114,13 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
     rows = max(1, -(-len(panels) // columns))
     figure = Figure(figsize=(columns * _INCHES[0], rows * _INCHES[1]), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for place, panel in zip(axes, panels, strict=False):
-        for name, curve in panel.curves.items():
+    for place, (title, curves) in zip(axes, panels.items(), strict=False):
+        for name, curve in curves.items():
             place.plot(*zip(*curve, strict=True), marker="." if len(curve) < _SMOOTHED_POINTS / 4 else "", label=name)
-        place.set_title(panel.title)
-        place.set_xlabel(panel.place)
+        place.set_title(title)
+        place.set_xlabel("samples, thousands")
         place.grid(alpha=0.3)
-        if panel.curves:
+        if curves:
             place.legend(loc=_LEGEND)
     for place in axes[len(panels) :]:
         place.set_axis_off()
@@ -141,7 +135,7 @@ def smoothed(curve: CurvePoints) -> CurvePoints:
     return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]
 
 
-def figure_panels(log: LogLines, *, titles: Mapping[str, str] | None = None) -> list[Panel]:
+def figure_panels(log: LogLines, *, titles: Mapping[str, str] | None = None) -> Panels:
     """Return a panel for each figure of a log, over the thousands of samples.
 
     `titles` selects figures, in its order, and names their panels.
@@ -153,13 +147,12 @@ def figure_panels(log: LogLines, *, titles: Mapping[str, str] | None = None) -> 
             for name, value in figures.items():
                 curves.setdefault(name, {}).setdefault(label, []).append((line["samples"] / 1e3, value))
     titles = {name: name for name in curves} if titles is None else titles
-    return [
-        Panel(title, "samples, thousands", {label: smoothed(each) for label, each in curves.get(name, {}).items()})
-        for name, title in titles.items()
-    ]
+    return {
+        title: {label: smoothed(each) for label, each in curves.get(name, {}).items()} for name, title in titles.items()
+    }
 
 
-def loss_panel(log: LogLines) -> Panel:
+def loss_panel(log: LogLines) -> Panels:
     """Return the figures of a log's steps as shares of the first, over the thousands of samples."""
     lines = [line for line in log if line["kind"] == "step"]
     curves: dict[str, CurvePoints] = {}
@@ -167,7 +160,7 @@ def loss_panel(log: LogLines) -> Panel:
         curve = smoothed([(line["samples"] / 1e3, line["figures"][name]) for line in lines])
         first = curve[0][1] or 1.0
         curves[name] = [(place, value / first) for place, value in curve]
-    return Panel("training losses as shares of the first", "samples, thousands", curves)
+    return {"training losses as shares of the first": curves}
 
 
 def run_and_report(
@@ -175,7 +168,7 @@ def run_and_report(
     bar: ProgressBar,
     is_stopped: Callable[[], bool],
     *,
-    panels: Callable[[LogLines], list[Panel]] = figure_panels,
+    panels: Callable[[LogLines], Panels] = figure_panels,
 ) -> bool:
     """Do the steps of a run, see `TrainingRun.run`; `panels` returns the curves of its log."""
     with RunLog(run.folder, after=run.steps) as log:
@@ -196,7 +189,7 @@ def _on_bar(bar: ProgressBar, unit: str) -> Observer:
     return show
 
 
-def _drawing(folder: Path, panels: Callable[[LogLines], list[Panel]], warn: Callable[[str], None]) -> Observer:
+def _drawing(folder: Path, panels: Callable[[LogLines], Panels], warn: Callable[[str], None]) -> Observer:
     """Return what draws the curves after each validation, which the log has by then; `warn` receives once why not."""
     can_draw = True
 

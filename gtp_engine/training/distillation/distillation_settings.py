@@ -123,28 +123,6 @@ class DistillationLearning(Learning, name="training"):
 
 
 @dataclass(frozen=True)
-class LossWeights:
-    """The weight of each head's loss.
-
-    Policy and value choose the moves.  Ownership has a target for each point and teaches the trunk which stones live;
-    scores are in points, whose square counts up to a few points and whose absolute value beyond (Huber), and small
-    weights bring them to the size of the other losses.
-    """
-
-    policy: float = 1.0
-    value: float = 1.5
-    ownership: float = 0.75
-    score_mean: float = 0.015
-    score_stdev: float = 0.005
-    lead: float = 0.03
-    optimistic_policy: float = 0.2
-    time_left: float = 0.001
-    winloss_error: float = 0.5
-    score_error: float = 0.02
-    """Of the last four, which a search only weighs its evaluations by, none should cost the policy anything."""
-
-
-@dataclass(frozen=True)
 class TrainConfig:
     """A run."""
 
@@ -158,7 +136,6 @@ class TrainConfig:
     shape: Shape = field(default_factory=Shape)
     init: Path | None = None
     """Network to begin with instead of a new one: a checkpoint, an exported ONNX file, or one of KataGo's files."""
-    loss: LossWeights = field(default_factory=LossWeights)
     board_shares: tuple[tuple[int, int, float], ...] = ()
     """Width, height and share of the batches of each board size; none: in proportion to their positions."""
     in_memory: bool = False
@@ -170,16 +147,15 @@ class TrainConfig:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "TrainConfig":
-        """Return the run that `to_json` wrote, of version 1.0 too; raises TypeError or KeyError for anything else."""
+        """Return the run that `to_json` wrote, of earlier versions too; raises TypeError or KeyError for others."""
         return cls(
-            **{name: value for name, value in values.items() if name != "tensorboard"}
+            **{name: value for name, value in values.items() if name not in ("tensorboard", "loss")}
             | {
                 "data": Path(values["data"]),
                 "out": Path(values["out"]),
                 "learning": DistillationLearning(**values["learning"]),
                 "shape": Shape(**values["shape"]),
                 "init": None if values["init"] is None else Path(values["init"]),
-                "loss": LossWeights(**values["loss"]),
                 "board_shares": tuple(tuple(each) for each in values["board_shares"]),
             }
         )

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,9 +63,6 @@ from gtp_engine.training.distillation.workers import (
 )
 from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
 from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH
-
-if TYPE_CHECKING:
-    from gtp_engine.training.distillation.module_files import TorchTeacher
 
 _DEFAULTS: Final = GenerateSettings()
 
@@ -301,15 +298,13 @@ def format_tally(folder: DataFolder, tally: Tally) -> str:
 def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
     """Return the network file as a teacher, run by torch or by ONNX Runtime."""
     if not settings.torch:
-        return OnnxTeacher(net, settings.batch, settings.threads, settings.provider, settings.precision, looks)
+        return OnnxTeacher(net, settings, looks)
     from gtp_engine.training.core.learning import check_torch
 
     check_torch()
     from gtp_engine.training.distillation.module_files import TorchTeacher
 
-    return TorchTeacher(
-        net, precision=settings.precision, threads=settings.threads, looks=looks, compiled=settings.compiled
-    )
+    return TorchTeacher(net, settings, looks)
 
 
 def _is_served(settings: GenerateSettings) -> bool:
@@ -319,10 +314,12 @@ def _is_served(settings: GenerateSettings) -> bool:
 
 @contextmanager
 def _served_blocks(
-    networks: Sequence["TorchTeacher"], settings: GenerateSettings, games: SelfPlaySettings, log: Callable[[str], None]
+    networks: Sequence[Teacher], settings: GenerateSettings, games: SelfPlaySettings, log: Callable[[str], None]
 ) -> Iterator[Iterator[LabelledBlock | None]]:
     """Yield the blocks of workers for which this process runs the teacher and, if there is one, the player."""
-    server = EvaluationServer([network.model() for network in networks])
+    from gtp_engine.training.distillation.module_files import TorchModel
+
+    server = EvaluationServer([TorchModel(network.path, settings) for network in networks])
     area, rows = max(width * height for width, height in games.sizes), max(settings.batch, SEARCH_BATCH)
     makers = []
     for _ in range(settings.workers or 1):
@@ -358,7 +355,7 @@ def _blocks(
         with pooled_blocks(job, settings.workers, settings.ray, log) as blocks:
             yield blocks
     elif _is_served(settings):
-        networks = [cast("TorchTeacher", each) for each in (teacher, player) if each is not None]
+        networks = [each for each in (teacher, player) if each is not None]
         with _served_blocks(networks, settings, games, log) as blocks:
             yield blocks
     else:

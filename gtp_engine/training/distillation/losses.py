@@ -7,7 +7,7 @@ All of it is in float32 and for the side to move; letters as in `batches`.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,7 +22,6 @@ from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
-from gtp_engine.training.distillation.distillation_settings import LossWeights
 from gtp_engine.training.distillation.shards import (
     ALWAYS_KNOWN,
     Samples,
@@ -65,6 +64,25 @@ AGREEMENT_HEAD: Final = """\
 | board | positions | same first move | policy, KL | winrate error | lead error | ownership error |
 |---|---|---|---|---|---|---|"""
 """The head of a table of `agreement_row`."""
+LOSS_WEIGHTS: Final[Mapping[str, float]] = {
+    "policy": 1.0,
+    "value": 1.5,
+    "ownership": 0.75,
+    "score_mean": 0.015,
+    "score_stdev": 0.005,
+    "lead": 0.03,
+    "optimistic_policy": 0.2,
+    "time_left": 0.001,
+    "winloss_error": 0.5,
+    "score_error": 0.02,
+}
+"""The weight of each head's loss.
+
+Policy and value choose the moves.  Ownership has a target for each point and teaches the trunk which stones live;
+scores are in points, whose square counts up to a few points and whose absolute value beyond (Huber), and small weights
+bring them to the size of the other losses.  Of the last four, which a search only weighs its evaluations by, none
+should cost the policy anything.
+"""
 _EPSILON: Final = 1e-9
 """Added to the teacher's probabilities before logarithms: less than float16 holds."""
 
@@ -86,9 +104,9 @@ class Losses(NamedTuple):
     winloss_error: Tensor
     score_error: Tensor
 
-    def total(self, weights: LossWeights) -> Tensor:
+    def total(self, weights: Mapping[str, float]) -> Tensor:
         """Return the weighted sum."""
-        return torch.stack([loss * getattr(weights, name) for name, loss in self._asdict().items()]).sum()
+        return torch.stack([loss * weights[name] for name, loss in self._asdict().items()]).sum()
 
 
 class Predictions(NamedTuple):

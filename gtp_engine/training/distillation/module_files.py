@@ -9,7 +9,7 @@ export_network             writes a module as a network file, compared with the 
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,8 @@ from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
+from gtp_engine.training.distillation.workers import Teacher
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, OutputSet, Shape, new_network
@@ -87,24 +89,21 @@ def module_of_file(path: Path) -> NetworkModule:
 class TorchModel:
     """The network of a file (`module_of_file`) on a device; several threads may use it.
 
-    With `is_compiled` torch compiles it when it runs first.  Raises ModelError if the file cannot be used, and
-    ConfigError for a device that does not exist.
+    If the settings say so, torch compiles it when it runs first.  Raises ModelError if the file cannot be used.
     """
 
-    def __init__(
-        self, path: Path, *, device: str = "auto", precision: str = "auto", threads: int = 0, is_compiled: bool = False
-    ) -> None:
-        self.machine: Final = choose_machine(device, precision, threads=threads)
+    def __init__(self, path: Path, settings: GenerateSettings) -> None:
+        self.machine: Final = choose_machine("auto", settings.precision, threads=settings.threads)
         module = module_of_file(path)
         self.info = _info(path, module)
         placed: Any = self.machine.place(module).eval().requires_grad_(False)
-        self._module: Final = compiled(placed) if is_compiled else placed
-        self._is_compiled: Final = is_compiled
+        self._module: Final = compiled(placed) if settings.compiled else placed
+        self._is_compiled: Final = settings.compiled
         self.batch = MOST_ROWS
         """The most positions of a call to the network; more are split, and less is used once memory was too small."""
         self.path: Final = path
         self.files: Final = (path,)
-        self.precision: Final = precision
+        self.precision: Final = settings.precision
 
     def prepare(self, width: int, height: int) -> None:
         """Do nothing: every board is ready."""
@@ -155,33 +154,15 @@ class TorchModel:
         return [part.reshape(count, *each.shape[1:]) for part, each in zip(parts, outputs, strict=True)]
 
 
-@dataclass(frozen=True)
-class TorchTeacher:
-    """A network file and how torch runs it; called, it returns the evaluator.  It is pickled for workers."""
-
-    path: Path
-    device: str = "auto"
-    precision: str = "auto"
-    threads: int = 0
-    looks: int = 1
-    compiled: bool = False
+class TorchTeacher(Teacher):
+    """A network file that torch runs."""
 
     def __call__(self) -> Evaluator:
-        """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
-        return uncached_evaluator(self.model(), looks=self.looks)
-
-    def model(self) -> TorchModel:
-        """Return the network on its device; raises ModelError or ConfigError."""
-        return TorchModel(
-            self.path,
-            device=self.device,
-            precision=self.precision,
-            threads=self.threads,
-            is_compiled=self.compiled,
-        )
+        """Return an evaluator; see `Teacher`."""
+        return uncached_evaluator(TorchModel(self.path, self.settings), looks=self.looks)
 
     def info(self) -> NetworkInfo:
-        """Return the metadata of the network; see `workers.Teacher`."""
+        """Return the metadata of the network; see `Teacher`."""
         return _info(self.path, module_of_file(self.path))
 
 

@@ -8,7 +8,6 @@ validate_file        the agreement of a network with the teacher
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
@@ -26,10 +25,18 @@ from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import RunIdentity, Stream, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import on_device
-from gtp_engine.training.core.reporting import LogLines, Panel, figure_panels, loss_panel, run_and_report
+from gtp_engine.training.core.reporting import LogLines, Panels, figure_panels, loss_panel, run_and_report
 from gtp_engine.training.distillation.batches import Batches, SampleBatch, count_positions
-from gtp_engine.training.distillation.distillation_settings import LossWeights, TrainConfig
-from gtp_engine.training.distillation.losses import Agreement, HeldOut, Losses, ValidationSet, inputs_of, losses_of
+from gtp_engine.training.distillation.distillation_settings import TrainConfig
+from gtp_engine.training.distillation.losses import (
+    LOSS_WEIGHTS,
+    Agreement,
+    HeldOut,
+    Losses,
+    ValidationSet,
+    inputs_of,
+    losses_of,
+)
 from gtp_engine.training.distillation.module_files import (
     CHECKPOINT_SUFFIX,
     KIND,
@@ -151,7 +158,7 @@ def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
 # The task
 
 
-def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weights: LossWeights) -> Tensor:
+def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weights: Mapping[str, float]) -> Tensor:
     """Return the weighted loss of a network for a batch, then the loss of each head."""
     outputs = machine.run(module, batch.planes, inputs_of(module, batch))
     losses = losses_of(outputs, batch, module.network.scales, module.network.version)
@@ -164,19 +171,26 @@ class DistillationTask:
     names: Final = ("loss", *Losses._fields)
 
     def __init__(
-        self, config: TrainConfig, machine: Machine, stream: Stream[SampleBatch], *, has_statistics: bool
+        self,
+        config: TrainConfig,
+        machine: Machine,
+        stream: Stream[SampleBatch],
+        weights: Mapping[str, float],
+        *,
+        has_statistics: bool,
     ) -> None:
         learning = config.learning
         self.stream: Final = stream
         self._config: Final = config
         self._machine: Final = machine
+        self._weights: Final = weights
         self._has_statistics: Final = has_statistics
         self._figures: Final = compiled(figures_of) if learning.compiled else figures_of
         self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
 
     def figures(self, module: NetworkModule, batch: SampleBatch) -> Tensor:
         """Return the weighted loss, then the loss of each head."""
-        figures: Tensor = self._figures(module, batch, self._machine, self._config.loss)
+        figures: Tensor = self._figures(module, batch, self._machine, self._weights)
         return figures
 
     def counts_statistics(self, fraction: float) -> bool:
@@ -219,8 +233,6 @@ def new_loop(
     learning = config.learning
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
     facts = facts_of(config.data / TRAIN)
-    if facts.has_ranks:
-        config = replace(config, loss=replace(config.loss, value=_WEIGHT_OF_RESULTS))
     module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
     shares = {(width, height): share for width, height, share in config.board_shares}
     stream = Batches(
@@ -237,9 +249,10 @@ def new_loop(
     module.freeze(learning.frozen_blocks)
     recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
+    weights = {**LOSS_WEIGHTS, "value": _WEIGHT_OF_RESULTS} if facts.has_ranks else LOSS_WEIGHTS
     loop = TrainingLoop(
         module,
-        DistillationTask(config, machine, stream, has_statistics=module.counts_statistics),
+        DistillationTask(config, machine, stream, weights, has_statistics=module.counts_statistics),
         learning,
         machine,
         config.out,
@@ -250,9 +263,9 @@ def new_loop(
     return loop
 
 
-def panels(log: LogLines) -> list[Panel]:
+def panels(log: LogLines) -> Panels:
     """Return the curves of a run."""
-    return [loss_panel(log), *figure_panels(log, titles=_TITLES)]
+    return {**loss_panel(log), **figure_panels(log, titles=_TITLES)}
 
 
 # Where a run begins

@@ -8,13 +8,14 @@ A block is what a worker returns for a task (`workers`), and tasks are all alike
 worker is lost before it has arrived, its games are, too.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import WorkerError
 from gtp_engine.base.files import sha256_of
@@ -24,7 +25,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
-from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS
+from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
 from gtp_engine.training.distillation.labelled_games import MOST_LIVES, LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.selfplay.policy_games import MovePolicy, NetworkMoves, SearchMoves
 
@@ -37,21 +38,24 @@ _BLOCKS_AHEAD: Final = 2
 """Blocks requested from each worker in advance, so that it does not wait while one is transferred."""
 
 
-class Teacher(Protocol):
-    """A network file and how it is run, a dataclass; called, it returns the evaluator.  It is pickled for workers."""
+@dataclass(frozen=True)
+class Teacher(ABC):
+    """A network file and how it is run; called, it returns the evaluator.  It is pickled for workers.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    `looks` is as in `uncached_evaluator`.
+    """
 
-    @property
-    def path(self) -> Path: ...  # noqa: D102
+    path: Path
+    settings: GenerateSettings
+    looks: int = 1
 
+    @abstractmethod
     def __call__(self) -> Evaluator:
-        """Return an evaluator of this network, for one thread; raises ModelError."""
-        ...
+        """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
 
+    @abstractmethod
     def info(self) -> NetworkInfo:
         """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -73,24 +77,14 @@ class PlayingNetwork:
         return SearchMoves(evaluator, self.visits, seed=self.seed)
 
 
-@dataclass(frozen=True)
-class OnnxTeacher:
-    """A network file that ONNX Runtime runs, see `Teacher`.
-
-    `batch` is the number of positions of a call; `threads` 0 means all cores; `looks` is as in `uncached_evaluator`.
-    """
-
-    path: Path
-    batch: int
-    threads: int = 0
-    provider: str = "auto"
-    precision: str = "auto"
-    looks: int = 1
+class OnnxTeacher(Teacher):
+    """A network file that ONNX Runtime runs."""
 
     def __call__(self) -> Evaluator:
         """Return an evaluator; see `Teacher`."""
-        runtime = runtime_here(self.provider, self.precision, read_info(self.path).precision)
-        model = OnnxModel(self.path, runtime, threads=self.threads, batch=self.batch)
+        settings = self.settings
+        runtime = runtime_here(settings.provider, settings.precision, read_info(self.path).precision)
+        model = OnnxModel(self.path, runtime, threads=settings.threads, batch=settings.batch)
         return uncached_evaluator(model, looks=self.looks)
 
     def info(self) -> NetworkInfo:
@@ -114,10 +108,7 @@ class Makers(NamedTuple):
 
 def _at(maker: TeacherMaker, place: WorkerPlace) -> TeacherMaker:
     """Return what makes the evaluator at a place, where its file may have another path."""
-    if hasattr(maker, "path"):
-        teacher = cast("Teacher", maker)
-        return replace(teacher, path=place.path(teacher.path))
-    return maker
+    return replace(maker, path=place.path(maker.path)) if isinstance(maker, Teacher) else maker
 
 
 @dataclass(frozen=True)

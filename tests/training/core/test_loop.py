@@ -35,7 +35,7 @@ from gtp_engine.training.core.optimizer import Average, BatchedMuon, Optimizer, 
 from gtp_engine.training.core.reporting import RunLog
 from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
-from gtp_engine.training.distillation.losses import HeldOut, ValidationSet
+from gtp_engine.training.distillation.losses import LOSS_WEIGHTS, HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import module_of_checkpoint
 from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
 from gtp_engine.training.distillation.shards import TRAIN, ShardError
@@ -154,7 +154,7 @@ def gradients_of(
     machine = choose_machine("cpu", precision, threads=1)
     config = tiny_config(tmp_path)
     stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)
-    task = DistillationTask(config, machine, stream, has_statistics=False)
+    task = DistillationTask(config, machine, stream, LOSS_WEIGHTS, has_statistics=False)
     return ParallelGradients(machine.place(module), machine, task.figures, threads=threads)
 
 

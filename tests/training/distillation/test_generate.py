@@ -20,6 +20,7 @@ from training.distillation.test_shards import TEACHER
 from gtp_engine import Evaluator, ModelError
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
+from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, first_game, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
@@ -192,7 +193,7 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
     with (
-        blocks_of_workers(Makers(OnnxTeacher(path, 2)), SETTINGS, 2) as blocks,
+        blocks_of_workers(Makers(OnnxTeacher(path, GenerateSettings())), SETTINGS, 2) as blocks,
         pytest.raises(ModelError, match=r"^'none.onnx' is damaged or no ONNX file"),
     ):
         while next(blocks) is None:

@@ -1,15 +1,12 @@
 """The loss: least where a network agrees with its teacher, in the units in which the engine decodes a network."""
 
-import dataclasses
-
 import pytest
 from training.needs_torch import torch
 from training.toy import count_stones, unpacked
 
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.training.distillation.batches import SampleBatch
-from gtp_engine.training.distillation.distillation_settings import LossWeights
-from gtp_engine.training.distillation.losses import Losses, losses_of, predictions_of
+from gtp_engine.training.distillation.losses import LOSS_WEIGHTS, Losses, losses_of, predictions_of
 from gtp_engine.training.nets.network_module import Outputs
 
 SCALES = Scales(score_mean=20.0, score_stdev=30.0, lead=10.0)
@@ -44,7 +41,7 @@ def test_a_network_that_agrees_has_the_least_loss(batch: SampleBatch) -> None:
         worse = perfect(batch)
         noise = torch.randn(getattr(worse, name).shape, generator=torch.Generator().manual_seed(1))
         worse = worse._replace(**{name: getattr(worse, name) + noise})
-        assert losses_of(worse, batch, SCALES, 8).total(LossWeights()) > found.total(LossWeights()), name
+        assert losses_of(worse, batch, SCALES, 8).total(LOSS_WEIGHTS) > found.total(LOSS_WEIGHTS), name
 
 
 def test_predictions_are_in_the_units_of_a_batch(batch: SampleBatch) -> None:
@@ -76,9 +73,8 @@ def test_the_policy_is_that_of_the_first_channel(batch: SampleBatch) -> None:
 
 def test_the_total_is_the_weighted_sum() -> None:
     losses = Losses(*(torch.tensor(float(2**i)) for i in range(10)))
-    names = [field.name for field in dataclasses.fields(LossWeights)]
-    assert tuple(names) == Losses._fields
-    weights = LossWeights(**{name: i for i, name in enumerate(names)})
+    assert tuple(LOSS_WEIGHTS) == Losses._fields
+    weights = {name: i for i, name in enumerate(LOSS_WEIGHTS)}
     assert losses.total(weights).item() == sum(i * 2**i for i in range(10))
 
 

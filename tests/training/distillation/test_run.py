@@ -28,7 +28,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import info_of, read_info, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
-from gtp_engine.training.core.reporting import Panel, RunLog, read_log, write_panels
+from gtp_engine.training.core.reporting import RunLog, read_log, write_panels
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, module_of_file
@@ -182,7 +182,7 @@ def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pyt
     """Matplotlib looks for the best one on request, and warns when that takes long, as on a busy machine."""
     legend = pytest.importorskip("matplotlib.legend", reason="curves need matplotlib")
     monkeypatch.setattr(legend.Legend, "_find_best_position", None)
-    write_panels(tmp_path / "curves.png", [Panel("losses", "samples", {"training": [(0.0, 1.0), (1.0, 0.5)]})])
+    write_panels(tmp_path / "curves.png", {"losses": {"training": [(0.0, 1.0), (1.0, 0.5)]}})
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 

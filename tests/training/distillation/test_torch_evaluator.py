@@ -31,6 +31,8 @@ from gtp_engine.training.distillation.workers import OnnxTeacher
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import WITH_ERRORS
 
+SETTINGS = GenerateSettings(batch=2, threads=1, provider="cpu", precision="float32")
+
 
 def answers(evaluator: Evaluator) -> Evaluation:
     """Return the evaluations of two games, one with White to play."""
@@ -48,8 +50,8 @@ def test_an_imported_network_as_a_teacher(tmp_path: Path, version: int) -> None:
     source = tmp_path / "net.bin.gz"
     source.write_bytes(NetworkFile(version, policies=4).bytes(gzipped=True))
     convert_file(source, tmp_path / "net.onnx")
-    teacher = TorchTeacher(source, "cpu", "float32", threads=1)
-    onnx_teacher = OnnxTeacher(tmp_path / "net.onnx", 2, 1, "cpu", "float32")
+    teacher = TorchTeacher(source, SETTINGS)
+    onnx_teacher = OnnxTeacher(tmp_path / "net.onnx", SETTINGS)
     found, expected = answers(teacher()), answers(onnx_teacher())
     for name, one, other in zip(Evaluation._fields, found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4, err_msg=name)
@@ -63,12 +65,12 @@ def path(tmp_path: Path) -> Path:
 
 
 def model_of(path: Path) -> TorchModel:
-    return TorchModel(path, device="cpu", precision="float32", threads=1)
+    return TorchModel(path, SETTINGS)
 
 
 def test_an_exported_network_as_a_teacher(path: Path) -> None:
-    teacher = pickle.loads(pickle.dumps(TorchTeacher(path, "cpu", "float32", threads=1)))
-    onnx_teacher = OnnxTeacher(path, 2, 1, "cpu", "float32")
+    teacher = pickle.loads(pickle.dumps(TorchTeacher(path, SETTINGS)))
+    onnx_teacher = OnnxTeacher(path, SETTINGS)
     np.testing.assert_allclose(answers(teacher()).policy, answers(onnx_teacher()).policy, atol=1e-4)
     assert teacher.info() == onnx_teacher.info()
     assert teacher.info().license == "CC0-1.0"
@@ -77,7 +79,7 @@ def test_an_exported_network_as_a_teacher(path: Path) -> None:
 def test_a_teacher_leaves_no_gradients(tmp_path: Path) -> None:
     source = tmp_path / "net.bin"
     source.write_bytes(NetworkFile(8).bytes())
-    answers(TorchTeacher(source, "cpu", "float32", threads=1)())
+    answers(TorchTeacher(source, SETTINGS)())
     assert torch.is_grad_enabled()
 
 
@@ -131,7 +133,7 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
                 np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(
             answers(RemoteTeacher(ports[0])()).policy,
-            answers(TorchTeacher(path, "cpu", "float32", threads=1)()).policy,
+            answers(TorchTeacher(path, SETTINGS)()).policy,
             atol=1e-5,
         )
         with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
