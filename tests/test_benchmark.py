@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from nn import tiny_networks
 
 from gtp_engine.arena import benchmark
-from gtp_engine.arena.benchmark import BenchmarkError, format_report, measure_katago, run_benchmark, seconds_to_answer
+from gtp_engine.arena.benchmark import format_report, measure_katago, run_benchmark, seconds_to_answer
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.worker_process import join_command
@@ -115,7 +115,7 @@ def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
     ],
 )
 def test_a_katago_that_cannot_be_run_is_reported(command: str, message: str) -> None:
-    with pytest.raises(BenchmarkError, match=re.escape(message)):
+    with pytest.raises(TengenError, match=re.escape(message)):
         measure_katago(command)
 
 
@@ -139,15 +139,13 @@ def test_a_wrong_command_or_network_is_found_before_anything_is_measured(
 
 def test_a_katago_that_fails_is_reported(tmp_path: Path) -> None:
     command = program(tmp_path, "Uncaught exception: Could not open file gtp.cfg")
-    with pytest.raises(
-        BenchmarkError, match=r"printed no result, and at last 'Uncaught .* gtp.cfg': expected a command"
-    ):
+    with pytest.raises(TengenError, match=r"printed no result, and at last 'Uncaught .* gtp.cfg': expected a command"):
         measure_katago(command)
 
 
 def test_a_katago_that_fails_after_its_first_results_is_reported(tmp_path: Path) -> None:
     command = program(tmp_path, KATAGO_OUTPUT + "terminate called: out of memory\n", status=3)
-    with pytest.raises(BenchmarkError, match=r"' ended with exit code 3, after 'terminate called: out of memory': exp"):
+    with pytest.raises(TengenError, match=r"' ended with exit code 3, after 'terminate called: out of memory': exp"):
         measure_katago(command)
 
 
@@ -201,11 +199,11 @@ def test_command_prints_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_engine_that_refuses_is_reported() -> None:
-    with pytest.raises(BenchmarkError, match=r"a started engine: .*no_such_command.*unknown command"):
+    with pytest.raises(TengenError, match=r"a started engine: .*no_such_command.*unknown command"):
         seconds_to_answer(("no_such_command",))
 
 
 def test_an_engine_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false" if sys.platform != "darwin" else "/usr/bin/false")
-    with pytest.raises(BenchmarkError, match=r"a started engine: .* exit code 1 instead of replying to 'name'"):
+    with pytest.raises(TengenError, match=r"a started engine: .* exit code 1 instead of replying to 'name'"):
         seconds_to_answer(("name",))

@@ -32,7 +32,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine import __version__
-from gtp_engine.base.errors import EngineError, TengenError, counted, shown
+from gtp_engine.base.errors import TengenError, counted, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
@@ -53,10 +53,6 @@ if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
 
 
-class BenchmarkError(TengenError):
-    """A measurement failed; the message says which and why."""
-
-
 Report = dict[str, Any]
 
 
@@ -73,7 +69,7 @@ def run_benchmark(
     With `network`, the speed of that network is measured too, and with `katago`, a `katago benchmark` command, KataGo's
     right before it: what is wrong with the command shows at once, not after minutes of measuring.
 
-    Raises BenchmarkError when a started engine does not answer or KataGo fails, ModelError when there is no such
+    Raises TengenError when a started engine does not answer or KataGo fails, ModelError when there is no such
     network.
     """
     asked_for: Report = {}
@@ -313,7 +309,7 @@ _ANSWER_SECONDS: Final = 300.0
 
 
 def measure_startup(repeats: int) -> dict[str, float]:
-    """Return the median seconds from the start of a process to `name` and to the first move; raises BenchmarkError.
+    """Return the median seconds from the start of a process to `name` and to the first move; raises EngineError.
 
     One start before the measured ones ensures that compiled code is on disk.
     """
@@ -326,17 +322,14 @@ def measure_startup(repeats: int) -> dict[str, float]:
 
 
 def seconds_to_answer(commands: Sequence[str]) -> float:
-    """Return the seconds from the start of `gtp-engine` to the last of its replies; raises BenchmarkError."""
+    """Return the seconds from the start of `gtp-engine` to the last of its replies; raises EngineError."""
     arguments = [sys.executable, "-m", "gtp_engine", "gtp", "--visits", str(STARTUP_VISITS)]
     started = time.perf_counter()
-    try:
-        connection = wait_for(EngineConnection.popen(arguments, label="a started engine"))
-        with SimpleGtpEngine(GtpEngine(connection, _ANSWER_SECONDS)) as engine:
-            for command in commands:
-                engine.send(command)
-            return time.perf_counter() - started
-    except EngineError as error:
-        raise BenchmarkError(str(error)) from error
+    connection = wait_for(EngineConnection.popen(arguments, label="a started engine"))
+    with SimpleGtpEngine(GtpEngine(connection, _ANSWER_SECONDS)) as engine:
+        for command in commands:
+            engine.send(command)
+        return time.perf_counter() - started
 
 
 _RESULT: Final = re.compile(
@@ -348,14 +341,14 @@ _BOARD: Final = re.compile(r"\(board size (\d+x\d+)\)")
 def measure_katago(command: str) -> dict[str, Any]:
     """Return the best of what a `katago benchmark` command prints: see the key `katago` above.
 
-    Raises BenchmarkError if it cannot be run, fails or prints no result.
+    Raises TengenError if it cannot be run, fails or prints no result.
     """
     output, status = _run(command)
     results = list(_RESULT.finditer(output))
     if status or not results:
         last = shown(output.strip().rpartition("\n")[2], length=200)
         ended = f"ended with exit code {status}, after {last}" if status else f"printed no result, and at last {last}"
-        raise BenchmarkError(
+        raise TengenError(
             f"{shown(command)} {ended}", expected="a command like `katago benchmark -model FILE -config FILE`"
         )
     best = max(results, key=lambda result: float(result["visits"]))
@@ -370,7 +363,7 @@ def measure_katago(command: str) -> dict[str, Any]:
 
 
 def _run(command: str) -> tuple[str, int]:
-    """Return what a command writes to stdout and stderr, and its exit code; raises BenchmarkError."""
+    """Return what a command writes to stdout and stderr, and its exit code; raises TengenError."""
     try:
         finished = subprocess.run(
             split_command(command),
@@ -383,5 +376,5 @@ def _run(command: str) -> tuple[str, int]:
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise BenchmarkError(f"cannot run {shown(command)}: {reason}") from error
+        raise TengenError(f"cannot run {shown(command)}: {reason}") from error
     return finished.stdout, finished.returncode

@@ -62,7 +62,7 @@ def format_elo(value: float) -> str:
     return f"{value:+.0f}" if math.isfinite(value) else ("+∞" if value > 0 else "−∞")
 
 
-def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, float]:
+def wilson_interval(wins: float, games: int) -> tuple[float, float]:
     """Return the lower and upper end of the score interval for a proportion (Wilson 1927), each in [0, 1].
 
     `wins` may include halves for draws; the interval is then slightly too wide, never too narrow.  Without games it is
@@ -71,7 +71,7 @@ def wilson_interval(wins: float, games: int, z: float = Z_95) -> tuple[float, fl
     if games == 0:
         return 0.0, 1.0
     rate = wins / games
-    denominator = 1 + z * z / games
+    z, denominator = Z_95, 1 + Z_95 * Z_95 / games
     centre = (rate + z * z / (2 * games)) / denominator
     half_width = z * math.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / denominator
     # Rounding must not move an end past the rate itself, which at 0 and 1 is an end.

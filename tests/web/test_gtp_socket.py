@@ -12,10 +12,10 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from busy_machine import require_once, wait_for_readers
 from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
-from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.evaluation import memory_budget
 from gtp_engine.people.web import bridge
-from gtp_engine.people.web.bridge import BridgeError, connect, server_url
+from gtp_engine.people.web.bridge import connect, server_url
 from gtp_engine.people.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
 from gtp_engine.protocols.line_session import QUEUED_LINES
 
@@ -197,12 +197,12 @@ async def test_connect_passes_on_lines_and_replies_byte_for_byte() -> None:
 
 async def test_connect_says_why_it_cannot() -> None:
     async with serving(token=TOKEN) as client:
-        with pytest.raises(BridgeError, match=r"needs a token; give .* TENGEN_TOKEN"):
+        with pytest.raises(TengenError, match=r"needs a token; give .* TENGEN_TOKEN"):
             await connected(client, b"")
-        with pytest.raises(BridgeError, match="there is no GTP server") as failure:
+        with pytest.raises(TengenError, match="there is no GTP server") as failure:
             await connect(str(client.make_url(f"/x?token={TOKEN}")), None, None, io.BytesIO(), io.BytesIO())
         assert TOKEN not in str(failure.value)
-    with pytest.raises(BridgeError, match="cannot connect to ws"):
+    with pytest.raises(TengenError, match="cannot connect to ws"):
         await connect("ws://127.0.0.1:1/gtp", None, None, io.BytesIO(), io.BytesIO())
 
 
@@ -210,7 +210,7 @@ async def test_a_server_that_accepts_and_says_nothing(monkeypatch: pytest.Monkey
     monkeypatch.setattr(bridge, "CONNECT_WAIT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"ws://127.0.0.1:{silent.getsockname()[1]}/gtp?token={TOKEN}"
-        with pytest.raises(BridgeError, match=r"does not answer within 0\.1 seconds") as failure:
+        with pytest.raises(TengenError, match=r"does not answer within 0\.1 seconds") as failure:
             await connect(url, None, None, io.BytesIO(), io.BytesIO())
     assert TOKEN not in str(failure.value)
 
@@ -228,7 +228,7 @@ async def test_a_lost_connection_is_an_error() -> None:
             await until(lambda: source.engines and source.engines[0].searching.is_set())
             for connection in connections(client):
                 connection.transport.abort()
-            with pytest.raises(BridgeError, match="was lost"):
+            with pytest.raises(TengenError, match="was lost"):
                 await session
 
 

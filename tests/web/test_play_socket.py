@@ -22,6 +22,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.rehearsal import Kernels
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.go.clock import TimeLeft
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.people.play import GameSession
@@ -242,14 +243,14 @@ async def test_the_page_and_its_parts() -> None:
 def noted_engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
     """Return a list of the engines that are open from now on."""
     opened: list[Engine] = []
-    open_engine = EngineHost.open_engine
+    open_engine = SharedEngines.open_engine
 
-    def noting(host: EngineHost, config: Any, log: Any) -> Engine:
-        opened.append(open_engine(host, config, log))
+    def noting(source: SharedEngines, config: Any, log: Any) -> Engine:
+        opened.append(open_engine(source, config, log))
         monkeypatch.setattr(opened[-1], "close", lambda engine=opened[-1]: opened.remove(engine))
         return opened[-1]
 
-    monkeypatch.setattr(EngineHost, "open_engine", noting)
+    monkeypatch.setattr(SharedEngines, "open_engine", noting)
     return opened
 
 

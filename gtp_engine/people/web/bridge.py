@@ -38,10 +38,6 @@ _REFUSALS: Final = {
 }
 
 
-class BridgeError(TengenError):
-    """The server cannot be reached, or the connection to it was lost."""
-
-
 def server_url(text: str) -> str:
     """Return the WebSocket address for "HOST", "HOST:PORT" or a whole address; raises ConfigError."""
     given = text if "://" in text else f"ws://{text}"
@@ -73,7 +69,7 @@ class Bridge:
     async def run(self) -> None:
         """Pass lines and messages until the server closes the connection or the reader of `stdout` is gone.
 
-        Raises BridgeError if the connection is lost.
+        Raises TengenError if the connection is lost.
         """
         with reading(
             self._stdin,
@@ -105,7 +101,7 @@ class Bridge:
             await asyncio.Event().wait()
 
     async def _receive(self) -> None:
-        """Write what the server sends until it closes the connection; raises BridgeError if that is lost."""
+        """Write what the server sends until it closes the connection; raises TengenError if that is lost."""
         async for message in self._socket:
             data = message.data.encode() if message.type is aiohttp.WSMsgType.TEXT else message.data
             try:
@@ -115,13 +111,13 @@ class Bridge:
                     raise
                 return  # the controller has gone
         if self._socket.close_code != aiohttp.WSCloseCode.OK:
-            raise BridgeError("the connection to the server was lost")
+            raise TengenError("the connection to the server was lost")
 
 
 async def connect(url: str, token: str | None, certificate: str | None, stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Be the engine at `url` on two streams until the session is over.
 
-    `certificate` is a PEM file to trust besides those that the system trusts.  Raises BridgeError and ConfigError.
+    `certificate` is a PEM file to trust besides those that the system trusts.  Raises TengenError and ConfigError.
     """
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session:
@@ -137,13 +133,13 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
                 )
         except (aiohttp.ClientError, OSError) as error:
             # The query may be the token.
-            raise BridgeError(f"cannot connect to {url.partition('?')[0]}: {_reason(error)}") from None
+            raise TengenError(f"cannot connect to {url.partition('?')[0]}: {_reason(error)}") from None
         async with socket:
             await Bridge(socket, stdin, stdout).run()
 
 
 def run(url: str, token: str | None, certificate: str | None) -> int:
-    """Run the whole process on the real stdin and stdout; return its exit status.  Raises BridgeError, ConfigError."""
+    """Run the whole process on the real stdin and stdout; return its exit status.  Raises TengenError, ConfigError."""
     address = server_url(url)
     check_token(token)
     _trust(certificate)  # a mistake is reported before the streams are claimed

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import ModelError, TengenError, shown
 from gtp_engine.config import Config
-from gtp_engine.engine import Engine
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
@@ -91,14 +90,6 @@ class EngineHost:
     def open_schedule(self, send: Send) -> Schedule:
         """Return the schedule of a new client, who receives responses by `send` and abandons it at the end."""
         return self._schedule.open(self.config.analysis.parallel, send)
-
-    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
-        """Return a new engine with the shared networks, waiting until they are loaded."""
-        return self.source().open_engine(config, log)
-
-    def lend_evaluator(self) -> Evaluator | None:
-        """Return the shared network, None without one, waiting until it is loaded."""
-        return self.source().lend_evaluator()
 
     @property
     def is_loaded(self) -> bool:

@@ -362,7 +362,7 @@ class GameReviews:
 
         Both raise GuestCancelled after the cancellation.  For a thread.
         """
-        evaluator = self._host.lend_evaluator()
+        evaluator = self._host.source().lend_evaluator()
         if evaluator is None:
             return None, None
         with self._loading:

@@ -611,7 +611,7 @@ class OpenGames:
         config = self._host.config
         if level is not None:
             config = config.with_values({LEVEL: level})
-        return self._host.open_engine(config, self._host.log)
+        return self._host.source().open_engine(config, self._host.log)
 
     async def _make_room(self) -> None:
         """Close games that have been idle longest if there are too many; raises TengenError."""

@@ -53,7 +53,7 @@ class GtpClientSession:
         config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False, "search.max_memory": memory})
         self._client: Final = client
         self._lines: Final = LineQueue()
-        self._loader: Final = Loader(lambda: host.open_engine(config, host.log), host.log)
+        self._loader: Final = Loader(lambda: host.source().open_engine(config, host.log), host.log)
         self._server: Final = GtpServer(config, self._loader, host.log, longest=MAX_COMMAND)
         self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
         self._loop: Final = asyncio.get_running_loop()

@@ -202,14 +202,14 @@ def parse_integer(word: str, *, failure: str, expected: str = "a whole number") 
     return int(word)
 
 
-def parse_number(word: str, *, failure: str, expected: str = "a finite number") -> float:
+def parse_number(word: str, *, failure: str) -> float:
     """Return the finite float in `word`; `failure` starts the message when there is none.
 
     Komi and times are parsed alike, by `clock.read_number`.
     """
     value = read_number(word)
     if not math.isfinite(value):
-        raise GtpError(f"{failure}: got {shown(word)}", expected=expected)
+        raise GtpError(f"{failure}: got {shown(word)}", expected="a finite number")
     return value
 
 

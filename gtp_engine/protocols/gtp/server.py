@@ -69,8 +69,8 @@ class CommandSpec:
     """One command of the table.
 
     `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
-    `needs_engine` whether the handler waits until the engine is loaded, `exact` whether surplus arguments are an error,
-    and `option` the flag of GtpConfig without which the command does not exist.
+    `exact` whether surplus arguments are an error, and `option` the flag of GtpConfig without which the command does
+    not exist.
     """
 
     name: str
@@ -78,7 +78,6 @@ class CommandSpec:
     summary: str
     handler: Handler
     section: str
-    needs_engine: bool
     syntax: str
     exact: bool
     option: str | None
@@ -122,7 +121,6 @@ def command(
     usage: str,
     summary: str,
     *,
-    needs_engine: bool = True,
     syntax: str | None = None,
     exact: bool = False,
     option: str | None = None,
@@ -133,7 +131,7 @@ def command(
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
         section, words = handler.__module__.rpartition(".")[2], syntax or _MISSING.get(usage, SYNTAX_ERROR)
-        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, needs_engine, words, exact, option)
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, words, exact, option)
         return handler
 
     return register

@@ -12,19 +12,19 @@ from gtp_engine.protocols.gtp.server import GtpServer, command
 PROTOCOL_VERSION: Final = "2"
 
 
-@command("protocol_version", "", "Version of the protocol: 2.", needs_engine=False)
+@command("protocol_version", "", "Version of the protocol: 2.")
 def protocol_version(server: GtpServer, args: Command) -> str:
     """Return the protocol version; some controllers send this command just to interrupt a search."""
     return PROTOCOL_VERSION
 
 
-@command("name", "", "Name of the engine.", needs_engine=False)
+@command("name", "", "Name of the engine.")
 def name(server: GtpServer, args: Command) -> str:
     """Return the name, which front ends use to choose a dialect (option gtp.name)."""
     return server.config.gtp.name
 
 
-@command("version", "", "Version of the engine.", needs_engine=False)
+@command("version", "", "Version of the engine.")
 def version(server: GtpServer, args: Command) -> str:
     """Return the version, which some front ends compare with another engine's (option gtp.version)."""
     return server.config.gtp.version or GTP_VERSION
@@ -35,32 +35,32 @@ def _introduction(server: GtpServer) -> str:
     return f"{server.config.gtp.name} {server.config.gtp.version or __version__}"
 
 
-@command("list_commands", "", "All commands, one per line.", needs_engine=False)
+@command("list_commands", "", "All commands, one per line.")
 def list_commands(server: GtpServer, args: Command) -> str:
     """Return the names of all commands in alphabetical order."""
     return "\n".join(server.commands)
 
 
-@command("known_command", "[COMMAND]", "Whether a command exists: true or false.", needs_engine=False)
+@command("known_command", "[COMMAND]", "Whether a command exists: true or false.")
 def known_command(server: GtpServer, args: Command) -> str:
     """Return "true" or "false"; without an argument "false", as GNU Go does."""
     return "true" if len(args) and server.find(args[0]) else "false"
 
 
-@command("quit", "", "End the session.", needs_engine=False)
+@command("quit", "", "End the session.")
 def quit_session(server: GtpServer, args: Command) -> None:
     """Reply, then end the session."""
     server.finished = True
 
 
-@command("cputime", "", "Processor time used so far, in seconds.", needs_engine=False)
-@command("gomill-cpu_time", "", "The same as cputime, for gomill.", needs_engine=False)
+@command("cputime", "", "Processor time used so far, in seconds.")
+@command("gomill-cpu_time", "", "The same as cputime, for gomill.")
 def cputime(server: GtpServer, args: Command) -> str:
     """Return the seconds of processor time of this process, all threads together."""
     return f"{time.process_time():.3f}"
 
 
-@command("gomill-describe_engine", "", "Name, version and settings as text.", needs_engine=False)
+@command("gomill-describe_engine", "", "Name, version and settings as text.")
 def gomill_describe_engine(server: GtpServer, args: Command) -> str:
     """Return a few lines for the head of a match report."""
     config = server.current_config
@@ -97,12 +97,12 @@ def set_random_seed(server: GtpServer, args: Command) -> None:
     server.engine.set_seed(seed)
 
 
-@command("kgs-game_over", "", "Sent by kgsGtp when a game has ended or was adjourned.", needs_engine=False)
+@command("kgs-game_over", "", "Sent by kgsGtp when a game has ended or was adjourned.")
 def kgs_game_over(server: GtpServer, args: Command) -> None:
     """Do nothing: the game may be resumed."""
 
 
-@command("kgs-chat", "KIND NAME [MESSAGE...]", "Answer a chat message on KGS.", needs_engine=False, option="kgs_chat")
+@command("kgs-chat", "KIND NAME [MESSAGE...]", "Answer a chat message on KGS.", option="kgs_chat")
 def kgs_chat(server: GtpServer, args: Command) -> str:
     """Return a line with name and version, to any message."""
     if args[0] not in ("game", "private"):

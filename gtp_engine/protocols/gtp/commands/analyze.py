@@ -217,7 +217,7 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
     server.engine.start_analysis(color, request, done)
 
 
-@command("stop", "", "End an analysis or pondering, as any other line does too.", needs_engine=False)
+@command("stop", "", "End an analysis or pondering, as any other line does too.")
 def stop(server: GtpServer, args: Command) -> None:
     """Return nothing: the arrival of this line has already ended the analysis."""
 

@@ -47,7 +47,7 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 """Entries that need a network."""
 
 
-@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.", needs_engine=False)
+@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.")
 def gogui_analyze_commands(server: GtpServer, args: Command) -> str:
     """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
     server.watching = GOGUI
@@ -77,6 +77,6 @@ def _shown(value: Value) -> str:
     return str(int(value)) if isinstance(value, bool) else format_value(value)
 
 
-@command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.", needs_engine=False)
+@command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.")
 def gogui_interrupt(server: GtpServer, args: Command) -> None:
     """Return nothing: GoGui only checks that the command exists."""

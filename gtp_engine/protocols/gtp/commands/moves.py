@@ -96,7 +96,7 @@ def gg_undo(server: GtpServer, args: Command) -> None:
     server.engine.undo(number)
 
 
-@command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.", needs_engine=False)
+@command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.")
 def gomill_explain_last_move(server: GtpServer, args: Command) -> str:
     """Return one line about the engine's last move; nothing before its first."""
     return server.explanation()

@@ -215,7 +215,7 @@ def kata_time_settings(server: GtpServer, args: Command) -> None:
     server.engine.set_time_settings(settings)
 
 
-@command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.", needs_engine=False)
+@command("kata-list_time_settings", "", "The time systems that kata-time_settings accepts.")
 def kata_list_time_settings(server: GtpServer, args: Command) -> str:
     """Return the names on one line."""
     return " ".join(KATA_KINDS)
