@@ -2,7 +2,7 @@
 
 EvaluatorBase        what evaluators of the tests have in common
 FakeEvaluator        evaluations decided by each position's key: different for each position, always the same
-fake_shipped         one in the place of a network that ships
+fake_shipped         one in place of a network that ships
 RecordingEvaluator   the same, and the conditions of all positions
 UniformEvaluator     every legal move alike, both sides win as often
 """
@@ -65,7 +65,7 @@ class FakeEvaluator(EvaluatorBase):
 
 
 def fake_shipped(name: str) -> FakeEvaluator:
-    """Return a network in the place of one that ships, for levels."""
+    """Return a network in place of one that ships, for levels."""
     return FakeEvaluator(seed=len(name), needs_profile=name == HUMAN_MODEL)
 
 

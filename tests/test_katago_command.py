@@ -234,7 +234,7 @@ def test_other_names_stay_as_they_are(here: Path, model: str | None) -> None:
 
 def test_version() -> None:
     assert run("version").output == (
-        f"gtp-engine {__version__}\nTakes the command line and config files of KataGo 1.17.2.\n"
+        f"gtp-engine {__version__}\nAccepts the command line and config files of KataGo 1.17.2.\n"
     )
 
 

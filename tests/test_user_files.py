@@ -57,7 +57,7 @@ def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path)
             param.declared.parse(str(special))
     else:
         assert isinstance(param.type, UserPath), "FILE, FOLDER, PATH and RECORD of `cli.options` refuse what is no file"
-        with pytest.raises(click.BadParameter, match="is no regular file"):
+        with pytest.raises(click.BadParameter, match="is not a regular file"):
             param.type.convert(str(special), param, context)
 
 

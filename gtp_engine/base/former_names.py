@@ -62,7 +62,7 @@ class FormerModules(Loader):
         """Leave it to Python to make an empty module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module that has moved in the place of an empty one."""
+        """Put the module that has moved in place of an empty one."""
         former, now = module.__name__, self._name_now(module.__name__)
         message = f"{former} is now {now}; the former name goes with version {self._gone}"
         warnings.warn(message, DeprecationWarning, stacklevel=2)

@@ -57,7 +57,7 @@ def use(language: str | None = None) -> None:
 
 
 def _(text: str, **values: object) -> str:
-    """Return `text` in the language of this process, with `values` in the place of their names in braces."""
+    """Return `text` in the language of this process, with `values` in place of their names in braces."""
     translated = _current().gettext(text)
     return translated.format(**values) if values else translated
 
@@ -114,7 +114,7 @@ _MESSAGES: Final = (
     later("komi {value} is not a number and was ignored"),
     later("komi {value} was read as {points} points, which it must mean"),
     later("rules {value} are unknown and were ignored"),
-    later("handicap {stones} without stones: the fixed places were assumed"),
+    later("handicap {stones} without stones: the fixed points were assumed"),
     later("move {number}: {reason}; what follows was left out"),
     later("result {value} was not understood"),
     later("not a readable SGF record: no SGF data found"),

@@ -121,8 +121,8 @@ def rollout_policy_command(records: Path, run: Path, **flags: Any) -> None:
 def rollout_network_command(records: Path, run: Path, **flags: Any) -> None:
     """Train a small policy network for rollouts on the moves of RECORDS; write RUN/rollout.onnx.
 
-    Beside policy and value network the engine plays rollouts by it with --rollout-policy network. RECORDS is a folder
-    of SGF files on one board size. RUN receives checkpoint, log, curves and network.
+    Beside a policy and a value network, --rollout-policy network plays rollouts with it. RECORDS is a folder of SGF
+    files on one board size. RUN receives checkpoint, log, curves and network.
     """
     _supervised(records, run, RolloutNetSettings, flags)
 

@@ -28,7 +28,7 @@ _NETWORK: Final = ("model", "provider", "device", "precision")
 
 @dataclass(frozen=True)
 class BookBoard(Section, name="book_board"):
-    """What a new book is for; of one that exists, the same."""
+    """The board, rules and komi of a book; for one that exists, the same."""
 
     size: int | None = option(None, "Lines of the board; not set: 7.", unit="lines", bounds=(5, 9))
     rules: str | None = option(None, "Rules, as for the engine; not set: tromp-taylor.")
@@ -45,9 +45,9 @@ class BookBoard(Section, name="book_board"):
 class BookSettings(Section, name="book"):
     """How large a book becomes, and how its positions are searched."""
 
-    positions: int = option(1000, "Positions that the book is to have.", unit="positions", bounds=(1, 10_000_000))
+    positions: int = option(1000, "Positions that the book should have.", unit="positions", bounds=(1, 10_000_000))
     minutes: float | None = option(
-        None, "End after so many minutes, whatever it has; not set: when it has them all.", unit="minutes", low=0.01
+        None, "End after this many minutes; not set: when the book has all positions.", unit="minutes", low=0.01
     )
     visits: int = option(200, "Visits of the search of each position.", unit="visits", bounds=(2, 1_000_000))
     at_once: int = option(8, "Positions searched side by side.", unit="positions", bounds=(1, 256))
@@ -89,8 +89,8 @@ def book_command() -> None:  # noqa: D103
 def make_command(file: Path, **flags: Any) -> None:
     """Make a book, or make one larger.
 
-    Every position is on the disk as soon as it counts: end the command with Ctrl-C whenever you like, and give it again
-    to go on. One process writes to a book at a time; others may play by it.
+    Every position is saved at once: stop with Ctrl-C whenever you like, and run the command again to go on. Only one
+    process at a time writes to a book; others may play from it.
     """
     given = given_settings(BookBoard, flags)
     settings = settings_of(BookSettings, flags)
@@ -168,8 +168,8 @@ def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "N
 def check_command(file: Path, against: Path | None, **flags: Any) -> None:
     """Check a book.
 
-    Every line is played under the book's rules, every position is mirrored, and every value is computed again. With
-    --samples, random positions are searched again with more visits. The exit status is 1 if something is wrong.
+    Plays every line under the book's rules, mirrors every position, and computes every value again; --samples also
+    searches random positions again, with more visits. The exit status is 1 if something is wrong.
     """
     settings = settings_of(BookCheck, flags)
     network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
@@ -192,7 +192,7 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
     troubles = check(book)
     for trouble in troubles[:MOST_TROUBLES]:
         click.echo(trouble)
-    click.echo(counted(len(troubles), "trouble") if troubles else "every line, position and value is as it should be")
+    click.echo(counted(len(troubles), "problem") if troubles else "no problem in any line, position or value")
     if settings.samples:
         evaluator = _evaluator(network, book.header, settings.at_once)
         search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)

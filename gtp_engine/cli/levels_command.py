@@ -18,9 +18,9 @@ _HELP = """Measure the levels of a human-like network (--level 20k … 9d), by g
 \b
 gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
 
-Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is kept in the file
-of games as it ends. To continue an interrupted measurement, run the same command again, with --keep
-in place of --refit. Measuring 19x19 takes far longer than 9x9; the weak levels come first.
+Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is saved as it ends.
+To continue an interrupted measurement, run the same command again, with --keep in place of --refit. Measuring 19x19
+takes far longer than 9x9; the weak levels come first.
 """
 
 
@@ -86,7 +86,7 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     from gtp_engine.training.people.calibration import LevelNetworks, Measurement, checked_board, fitted_skills
 
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
-        raise click.UsageError("--keep with --refit, --below-top or --spacing: expected one or the other")
+        raise click.UsageError("--keep with --refit, --below-top or --spacing: give one or the other")
     check_result(games_file, "name another file with --games-file")
     human = shipped_network(HUMAN_MODEL) if network.human_model is None else model_path(network.human_model)
     with owning(games_file.parent, file=games_file.name):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from gtp_engine.arena.match.runner import GamePool
 
 _RAY_HELP = (
-    "Play on a Ray cluster, as many games at once as it has room for; auto: the running one. Files that are named in "
-    "commands of gtp-engine are sent; other engines have to be installed there."
+    "Play on a Ray cluster, as many games at once as it has room for; auto: the running one. Files that commands of "
+    "gtp-engine name are sent along; other engines must be installed there."
 )
 
 
@@ -73,7 +73,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     "--out",
     required=True,
     type=FOLDER,
-    help="Where results, game records and logs are written; a match found there is continued.",
+    help="Folder for results, game records and logs; a match found there continues.",
 )
 @settings_options(MatchSettings, is_own=True)
 @click.option(

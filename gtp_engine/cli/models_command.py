@@ -31,8 +31,8 @@ _GROUP_HELP = """Get, import, quantize and inspect networks.
 \b
 gtp-engine models get best
 
-gets the best published network for a processor. From then on `gtp-engine` plays with it. `get` alone lists all networks
-on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files for the engine:
+gets the best published network for a processor, and `gtp-engine` plays with it from then on. `get` alone lists all
+networks on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files:
 
 \b
 gtp-engine models import NET.bin.gz
@@ -52,11 +52,11 @@ gtp-engine models get             # list the networks on offer
 gtp-engine models get best
 gtp-engine models get katrain-1.20.0-py3-none-any.whl
 
-The networks are KataGo's. They are part of releases of KaTrain, a program for studying Go. These are downloaded from
-the package index that pip or uv uses here, and their hash is checked. Without a connection, a network is taken from an
+The networks are KataGo's and come in releases of KaTrain, a program for studying Go. `get` downloads these from the
+package index that pip or uv uses here, and checks their hash. Without a connection, it takes the network from an
 installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
-It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, some minutes of one
+It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, in some minutes on one
 core while nothing else needs it; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
 `gtp-engine models default builtin` returns to the network that ships.
 """
@@ -155,7 +155,7 @@ gtp-engine --model b15c192.onnx
 
 From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it.
 A copy that the comparison at the end finds too inaccurate or hardly faster plays only with --precision int8. `models
-import` and `models get` make that copy by themselves on such a processor. Work that was stopped goes on where it was.
+import` and `models get` make the copy by themselves on such a processor. Interrupted work goes on where it was.
 
 Games of the network that ships supply positions for calibration and others for validation. If the network loses too
 much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this takes
@@ -171,7 +171,7 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
     "-v",
     "--verbose",
     is_flag=True,
-    help="Print the loss of each layer, and measure it also where all could be quantized.",
+    help="Print the loss of each layer, and measure it even where all could be quantized.",
 )
 def quantize_command(source: Path, target: Path | None, verbose: bool, **flags: Any) -> None:  # noqa: D103
     from gtp_engine.base.progress import ProgressBar
@@ -307,7 +307,7 @@ def info_command(given: str) -> None:
 def list_command(folders: tuple[Path, ...]) -> None:
     """List the networks in folders.
 
-    Without FOLDER, list those in the current folder and in its folder `models`, those that `get` has got and those that
+    Without FOLDER, list those in the current folder and in its folder `models`, those that `get` fetched and those that
     ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
     from gtp_engine.base.errors import ModelError, shown_path
@@ -318,7 +318,7 @@ def list_command(folders: tuple[Path, ...]) -> None:
     for folder in folders:
         if not folder.is_dir():
             advice = "`gtp-engine models info FILE` describes one network"
-            raise ModelError(f"{shown_path(folder)} is no folder", expected="a folder with networks", advice=advice)
+            raise ModelError(f"{shown_path(folder)} is not a folder", expected="a folder with networks", advice=advice)
     found = [file for folder in folders or _default_folders() for file in folder.glob("*.onnx")]
     # Two of the folders may be one, by different paths: `models` is in a checkout.
     files = sorted({(file.parent.resolve(), file.name): file for file in reversed(found)}.values())

@@ -48,7 +48,7 @@ class UserPath(click.Path):
         """Return the path; raises BadParameter."""
         found = super().convert(value, param, ctx)
         if not (self.allow_dash and value == "-") and is_special(value):
-            self.fail(f"{shown_path(value)} is no regular file", param, ctx)
+            self.fail(f"{shown_path(value)} is not a regular file", param, ctx)
         return found
 
 
@@ -83,7 +83,7 @@ INTERRUPTED: Final = 130
 int8_option: Final = click.option(
     "--int8/--no-int8",
     default=None,
-    help="Make an 8-bit copy if this processor is faster with one, and wait for it, one to five minutes; or make none. "
+    help="Make an 8-bit copy now, in one to five minutes, if this processor is faster with one; or make none. "
     "[default: make it in the background]",
 )
 
@@ -94,7 +94,7 @@ language_option: Final = click.option(
     expose_value=False,
     is_eager=True,
     callback=lambda _context, _option, language: use(language) if language else None,
-    help="Language of what people read; not of JSON, GTP and error messages. [default: the system's, or the browser's]",
+    help="Language of texts for people, not of JSON, GTP and most errors. [default: the system's, or the browser's]",
 )
 
 

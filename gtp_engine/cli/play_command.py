@@ -33,7 +33,7 @@ class NewGame(Section, name="new_game"):
 
     size: int | None = option(None, "Lines of the board; not set: 19.", unit="lines", bounds=(MIN_SIZE, MAX_SIZE))
     handicap: int = option(0, "Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.", unit="stones")
-    free_handicap: bool = option(False, "Black chooses where the handicap stones stand.")
+    free_handicap: bool = option(False, "Let Black choose where to place the handicap stones.")
     time: str = option(
         "none",
         "Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none; "
@@ -46,14 +46,14 @@ class NewGame(Section, name="new_game"):
 @click.option(
     "--color",
     type=click.Choice(["black", "white", _RANDOM_COLOR], case_sensitive=False),
-    help="Your colour. [default: black; in a game that is loaded, the one the record gives you]",
+    help="Your colour. [default: black; in a loaded game, the one that the record gives you]",
 )
 @settings_options(NewGame, is_own=True)
 @click.option(
     "--load",
     "record",
     type=UserPath(dir_okay=False),
-    help="Continue a game from an SGF file; --rules and --komi apply if it names none.",
+    help="Continue the game in a record; --rules and --komi apply if it names none.",
 )
 @settings_options(ChosenPosition, only=("game",), is_own=True)
 @language_option

@@ -80,8 +80,8 @@ class ReviewSettings(Section, name="review"):
     player: str | None = option(
         None, "Whom the review is for: its mistakes come first. [default: the person against an engine]", unit="name"
     )
-    variations: bool = option(False, "Review the variations of the records too.")
-    learn: bool = option(False, "Then ask in this terminal for better moves than the mistakes of the player.")
+    variations: bool = option(False, "Review the variations of the records, too.")
+    learn: bool = option(False, "Then ask in this terminal for better moves than the player's mistakes.")
     terminal: bool = option(False, "Also print the graph and the mistakes.")
     territory: bool = option(False, "Mark the expected territory in the last position of the SGF.")
 
@@ -314,7 +314,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     default=MOVES_OF_RANK,
     show_default=True,
     type=click.IntRange(1),
-    help="Moves of a player looked at in a game.",
+    help="Most moves of a player to look at in one game.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @language_option
@@ -324,8 +324,8 @@ def rank_command(
 ) -> None:
     """Estimate which rank players played like, with an interval.
 
-    FILES are records of even games on 19x19, folders of records, or - for stdin. What a player played in all of them
-    counts together.
+    FILES are records of even games on 19x19, folders of records, or - for stdin. All of a player's games count
+    together.
     """
     config = build_config(config_file, flags)
     from gtp_engine.base.errors import SgfError
@@ -358,8 +358,8 @@ def solve_command(
 ) -> None:
     """Solve a problem of life and death in a region of the board.
 
-    FILE is a record, or - for stdin; its last position is searched, with moves in the region only. Prints the best
-    first move with its line, and how other first moves are answered.
+    FILE is a record, or - for stdin. Searches its last position, with moves in the region only, and prints the best
+    first move with its line, and the answers to other first moves.
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)

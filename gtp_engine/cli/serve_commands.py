@@ -30,7 +30,7 @@ _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines 
 
 \b
 gtp-engine serve --open                      for this machine
-gtp-engine serve --host 0.0.0.0              for others too
+gtp-engine serve --host 0.0.0.0              for others, too
 
 Open the address that is printed: its token lets you in. KaTrain can use it as its remote engine, every other Go program
 through `gtp-engine connect`.
@@ -77,7 +77,7 @@ Sabaki, GoGui or any other Go program as the engine's command:
 @click.option(
     "--certificate",
     type=UserPath(dir_okay=False),
-    help="For wss, trust this certificate of the server, a PEM file, though no authority has signed it.",
+    help="For wss: trust this certificate of the server (PEM), though no authority has signed it.",
 )
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:
     """Pass lines to the server and replies back."""
@@ -109,7 +109,7 @@ imported once.
 @click.option(
     "--quit-without-waiting",
     is_flag=True,
-    help="Quit at the end of the input; otherwise every query is answered first.",
+    help="Quit at the end of the input, without answering the queries that are left.",
 )
 @katago_options
 def analysis_command(

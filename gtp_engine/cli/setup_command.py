@@ -73,7 +73,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
     place = Locations(file=None if file is None else file.absolute())
     change = chosen.change(command, place)
     if change.old == change.new:
-        click.echo(f"{chosen.title} is set up already.")
+        click.echo(f"{chosen.title} is already set up.")
         return
     click.echo(difference(change))
     if settings.dry_run:
@@ -84,7 +84,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
                 f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True
             )
         except click.Abort:
-            click.echo("Nothing was changed; --yes changes the files without a question.", err=True)
+            click.echo("Nothing was changed; --yes changes the files without asking.", err=True)
             raise
     if (backup := apply(change)) is not None:
         click.echo(f"Backup: {backup}")

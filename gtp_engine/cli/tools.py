@@ -54,7 +54,7 @@ class BenchmarkSettings(Section, name="benchmark"):
     repeats: int = option(3, "Measurements of each kind; their median is reported.", bounds=(1, 100))
     compare: str | None = option(
         None,
-        "Run this `katago benchmark` command too, with the same network, and print how many times as fast Tengen is.",
+        "Also run this `katago benchmark` command, with the same network, and print how many times as fast Tengen is.",
         unit="command",
     )
 
@@ -110,14 +110,14 @@ def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
 @click.option(
     "--clean",
     is_flag=True,
-    help="Remove the compiled code from the disk instead, before uninstalling the engine or to have it compiled again.",
+    help="Remove the compiled code instead: before you uninstall the engine, or to have it compiled again.",
 )
 @_AS_JSON
 def doctor_command(clean: bool, as_json: bool) -> None:
     """Describe this machine and installation, and report problems.
 
-    That includes what the first start will do and how many threads the search uses.
-    Exits with 1 when something is missing or broken.
+    This includes what the first start will do and how many threads the search uses. The exit status is 1 if something
+    is missing or broken.
     """
     from gtp_engine.people.doctor import examine, format_findings, remove_compiled_code
 
@@ -166,19 +166,19 @@ def config_command(config_file: str | None, **flags: object) -> None:
 def genconfig_command(target: Path, **flags: Any) -> None:
     """Ask for rules, limits and pondering, and write a config file in KataGo's form.
 
-    For programs and habits that expect `katago genconfig`; the questions are KataGo's, without those about the machine,
+    For programs and people used to `katago genconfig`: the questions are KataGo's, without those about the machine,
     which the engine answers itself. `gtp-engine config` prints a file with all options.
     """
     model = katago_model(settings_of(NetworkConfig, flags).model)
     if target.exists() and not click.confirm(f"{target} exists. Replace it?"):
         return
     lines = [f"rules = {_asked_rules()}"]
-    if click.confirm("Limit the search for a move, beside the clock of the game?"):
+    if click.confirm("Limit the search for a move, besides the game's clock?"):
         kind = click.prompt("Limit its visits, playouts or seconds?", type=click.Choice(list(_LIMITS)))
         name, usual, allowed = _LIMITS[kind]
         lines.append(f"{name} = {click.prompt(f'How many {kind}?', default=usual, type=allowed)}")
     else:
-        click.prompt("Without a clock a move takes five seconds then. Press Enter", default="", show_default=False)
+        click.prompt("Then a move without a clock takes five seconds. Press Enter", default="", show_default=False)
     ponders = click.confirm("Think while the opponent does?")
     lines.append(f"ponderingEnabled = {str(ponders).lower()}")
     if ponders:
@@ -215,5 +215,5 @@ def _asked_rules() -> str:
 
 @click.command("version")
 def version_command() -> None:
-    """Print the version of the engine, and that of KataGo's command line that it takes."""
-    click.echo(f"gtp-engine {__version__}\nTakes the command line and config files of KataGo {KATAGO_VERSION}.")
+    """Print the version of the engine, and of the KataGo whose command line it accepts."""
+    click.echo(f"gtp-engine {__version__}\nAccepts the command line and config files of KataGo {KATAGO_VERSION}.")

@@ -45,7 +45,7 @@ _OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "play
 _GENERATE_HELP = """Generate labelled positions for training, as shards in FOLDER.
 
 A network, NET, plays games by sampling its policy and labels every position; with --sgf it labels the positions of
-recorded games instead. The same command continues an earlier run; Ctrl-C ends a run after its current positions.
+recorded games instead. Ctrl-C ends a run after its current positions; the same command continues it.
 
 \b
 gtp-engine generate teacher.onnx data --positions 1000000 --workers 2
@@ -211,7 +211,7 @@ GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF f
 \b
 gtp-engine train human games.jsonl.xz --data data
 gtp-engine train run --data data --init models/tengen-b10c128.onnx \\
-    --frozen-blocks 8 --out run --minutes 80
+    --frozen-blocks 6 --out run --minutes 80
 
 gtp_engine/training/people/human_data.py describes the lines and how players are held out.
 """
@@ -257,7 +257,7 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **f
     """Measure how moves depend on the rank in GAMES between people, for `gtp-engine rank`.
 
     GAMES are as for `train human`. The network that ships says how many points moves lose, the human-like network how
-    likely people of three ranks play them. Prints how well ranks are told of players that were left out.
+    likely people of three ranks play them. Prints how well the result recognises the ranks of held-out players.
     """
     settings = settings_of(RankFitSettings, flags)
     from gtp_engine.base.progress import ProgressBar

@@ -29,7 +29,7 @@ class PuctConfig(Section, name="puct"):
         bounds=(0, 4),
     )
     # Both by measurement: how far the visits of searches in batches of 8 are from those of searches without batches, on
-    # 9×9 and 19×19 (docs/strength.md, "Batches").
+    # 9×9 and 19×19 (docs/notes/2026-11-28-strength.md, "Batches").
     in_flight_share: float = option(
         0.08,
         "Limit on positions that wait for the network, as a share of the root's visits, so that batches do not weaken "
@@ -271,7 +271,7 @@ class PuctConfig(Section, name="puct"):
         katago="alwaysComputePassAliveUnderSuicideRules",
     )
     # Off: with it the shipped network's policy alone won 62% of 120 games on 19x19, but only 48% of 100 on 9x9, at
-    # eight times the evaluations; with 200 visits a move it won 50% of 100 (docs/strength.md).
+    # eight times the evaluations; with 200 visits a move it won 50% of 100 (docs/notes/2026-11-28-strength.md).
     root_average: bool = option(
         False,
         "Evaluate the root in all eight orientations of the board ({katago} 8).",

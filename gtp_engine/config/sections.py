@@ -76,8 +76,8 @@ class GameConfig(Section, name="game", shapes_trees=False):
     )
     strict: bool = option(
         False,
-        "Refuse moves against the rules that records contain: repetitions, the retaking of a ko, suicide of several "
-        "stones.  Otherwise GTP accepts them with a warning and analyses without, so that any record can be replayed.",
+        "Refuse illegal moves that records contain: repetitions, the retaking of a ko, suicide of several stones.  "
+        "Otherwise GTP accepts them with a warning, and analyses without one, so that any record can be replayed.",
     )
 
     @cached_property
@@ -245,7 +245,7 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     max_per_move: float = option(
         120.0,
-        "Longest time for a move where the controller keeps a clock: correspondence games allow days.",
+        "Longest time for a move where the controller keeps a clock, as correspondence games allow days.",
         unit="seconds",
         bounds=(0.01, 1e6),
     )
@@ -414,33 +414,33 @@ class PlayConfig(Section, name="play", shapes_trees=False):
     )
     book: str | None = option(
         None,
-        "Play from this book, a file of `gtp-engine book`, on its board and under its rules while it has the position; "
-        "not at a level; not set: every move is searched for.",
+        "Play from this book, a file of `gtp-engine book`, on its board and under its rules while it has the position, "
+        "but not at a level; not set: no book.",
         unit="file",
     )
 
 
 @dataclass(frozen=True)
 class VarietyConfig(Section, name="variety"):
-    """What games before, or the other corners of the board, change in the moves that are played with a network."""
+    """How earlier games, or the other corners of the board, change the moves that are played with a network."""
 
     # The numbers are those of KataGo's gtp_example.cfg, where it has no defaults.
     avoid_repeats: str | None = option(
         None,
-        "Play otherwise than in the games before: the moves played are kept in this folder, and the same ones cost a "
-        "little utility in later games.  Old ones are deleted; not set: none are kept ({katago_gtp}).",
+        "Vary the games: keep the moves played in this folder, where the same ones cost a little utility in later "
+        "games.  Old ones are deleted; not set: none are kept ({katago_gtp}).",
         unit="folder",
         katago_gtp="autoAvoidRepeatDir",
     )
     avoid_repeats_utility: float = option(
         0.004,
-        "What a move of the last game costs then; much more makes for bad moves ({katago_gtp}).",
+        "What a move of the last game costs; much more leads to bad moves ({katago_gtp}).",
         bounds=(-3, 3),
         katago_gtp="autoAvoidRepeatUtility",
     )
     avoid_repeats_lambda: float = option(
         0.9995,
-        "How much less each older move costs than the one after it ({katago_gtp}).",
+        "Factor on that cost for each move that has been kept since ({katago_gtp}).",
         bounds=(0, 1),
         katago_gtp="autoAvoidRepeatLambda",
     )
@@ -474,8 +474,7 @@ class VarietyConfig(Section, name="variety"):
     )
     avoid_sgf: str | None = option(
         None,
-        "Play otherwise than in these game records: folders or files, joined by commas; not set: whatever records "
-        "there are ({katago_gtp}).",
+        "Avoid the moves of these records: folders or files, joined by commas; not set: avoid none ({katago_gtp}).",
         unit="folders",
         katago_gtp="avoidSgfPatternDirs",
     )
@@ -487,7 +486,7 @@ class VarietyConfig(Section, name="variety"):
     )
     avoid_sgf_lambda: float = option(
         1.0,
-        "How much less the moves of each older record cost than those of the one after it ({katago_gtp}).",
+        "Factor on that cost for each newer record ({katago_gtp}).",
         bounds=(0, 1),
         katago_gtp="avoidSgfPatternLambda",
     )
@@ -512,7 +511,7 @@ class VarietyConfig(Section, name="variety"):
     )
     avoid_repeated_patterns: float = option(
         0.0,
-        "What a move costs that the engine has played elsewhere on the board in the same game, such as a joseki "
+        "Cost of moves that the engine has played elsewhere on the board in the same game, such as a joseki "
         "({katago_gtp}, in KataGo 0.005 in handicap games).",
         bounds=(-3, 3),
         katago_gtp="avoidRepeatedPatternUtility",
@@ -636,7 +635,7 @@ class NetworkConfig(Section, name="network"):
     human_model: str | None = option(
         None,
         "Human-like network beside the one to play with: tengen-human, KataGo's b18c384nbt-humanv0, or an ONNX file "
-        "that `gtp-engine models import` has made of it; not set: none.  The options of [human] say what its policy "
+        "that `gtp-engine models import` made from it; not set: none.  The options of [human] say what its policy "
         "decides.",
         unit="path",
     )
@@ -650,8 +649,7 @@ class NetworkConfig(Section, name="network"):
     )
     device: int = option(
         0,
-        "Which of the provider's graphics cards runs the network, by the number that `gtp-engine doctor` shows; 0: the "
-        "provider chooses.",
+        "Graphics card of the provider, by the number that `gtp-engine doctor` shows; 0: the provider chooses.",
         bounds=(0, 64),
     )
     precision: str = option(

@@ -116,7 +116,7 @@ class EvaluatorInfo:
     boards: BoardSizes = ANY_BOARD
     """The boards it plays."""
     names_by_board: Mapping[tuple[int, int], str] = field(default_factory=dict, hash=False)
-    """Other names, by width and height, where a network plays one board in the place of the usual one."""
+    """Other names, by width and height, where a network plays one board in place of the usual one."""
     prepares_beside: bool = False
     """Whether `prepare` may be called while another thread evaluates."""
     needs_profile: bool = False

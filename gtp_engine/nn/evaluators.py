@@ -95,7 +95,7 @@ def shipped_evaluator(config: Config, log: Log, name: str) -> Evaluator:
 
 
 def with_imported_model(network: NetworkConfig, log: Log = write_log) -> NetworkConfig:
-    """Return the configuration with an imported copy in the place of a network file of KataGo's; raises ModelError."""
+    """Return the configuration with an imported copy in place of a network file of KataGo's; raises ModelError."""
     if network.model is None or not is_katago_file(file := expanded(network.model)) or not file.is_file():
         return network
     from gtp_engine.nn.onnx_export.convert import imported_copy  # here: other networks do not need it

@@ -249,10 +249,10 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     """Write the metadata of an ONNX file into it, so that the engine plays with it; return what was written.
 
     `sizes` are the boards it plays: "9x9", or "2-25" for all widths and heights in between.  `more` are the other
-    fields of the list in docs/own-networks.md, without "tengen.": kind, planes, globals, precision, pass (spelled
+    fields that this module's docstring lists, without "tengen.": kind, planes, globals, precision, pass (spelled
     `passes`), model_version, origin, license …; by default those that networks with this encoder have.  They replace
-    all that the file had; other properties stay.  Raises ModelError for values that do not fit, for what is no ONNX
-    file, and for one that cannot be written.
+    all that the file had; other properties stay.  Raises ModelError for values that do not fit, for what is not an
+    ONNX file, and for one that cannot be written.
 
         write_metadata("network.onnx", encoder="katago-v7", name="mine", sizes="9x9")
     """

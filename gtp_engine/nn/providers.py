@@ -29,9 +29,9 @@ added in pairs, as 16-bit integers, which overflows with some networks."""
 INT8_FLAGS: Final = VNNI_FLAGS | {"avx2"}
 """Instruction sets with which most networks quantized to 8 bits play better in OpenVINO than in float32 or bfloat16.
 
-Matches at equal time decided (docs/strength.md): tengen-b10c128 against float32 on a Zen 3, which has AVX2 alone, b6c96
-against float32 where there is VNNI alone, b6c96 against bfloat16 on a Zen 4, b15c192 against bfloat16 on a Xeon with
-AMX.  With AVX2 alone, transformers are slower in 8 bits (`quantization.faster_copy`)."""
+Matches at equal time decided (docs/notes/2026-11-28-strength.md): tengen-b10c128 against float32 on a Zen 3, which has
+AVX2 alone, b6c96 against float32 where there is VNNI alone, b6c96 against bfloat16 on a Zen 4, b15c192 against bfloat16
+on a Xeon with AMX.  With AVX2 alone, transformers are slower in 8 bits (`quantization.faster_copy`)."""
 
 _WHY_INT8_VNNI: Final = (
     "The processor has instructions for 8-bit integers: about three times as fast as float32, with almost the same "
@@ -122,7 +122,7 @@ class Provider:
         return self.steps or f"run `{command_with(self.package)}`"
 
 
-_INSTEAD: Final = "in an environment with `onnxruntime-gpu` in the place of `onnxruntime`"
+_INSTEAD: Final = "in an environment with `onnxruntime-gpu` in place of `onnxruntime`"
 
 _TABLE: Final = (
     Provider(
@@ -143,7 +143,7 @@ _TABLE: Final = (
         "DmlExecutionProvider",
         "DirectML",
         "onnxruntime-directml",
-        "on Windows, put `onnxruntime-directml` in the place of `onnxruntime`",
+        "on Windows, install `onnxruntime-directml` in place of `onnxruntime`",
     ),
     Provider(
         "webgpu",

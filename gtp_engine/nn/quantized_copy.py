@@ -41,7 +41,7 @@ Those of the note itself were measured on a processor with VNNI."""
 LARGEST_KL: Final = 0.005
 LARGEST_WINRATE_ERROR: Final = 0.01
 """Policy KL from float32, in nats, and mean error of the winrate above which a copy is not used: twice those of the
-worst copy that has held its own in matches (docs/strength.md)."""
+worst copy that has held its own in matches (docs/notes/2026-11-28-strength.md)."""
 
 LEAST_GAIN: Final = 1.2
 """Speed over the best floating point below which a copy is not used.  Chosen, not measured: the visits gained must

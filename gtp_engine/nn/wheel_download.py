@@ -101,7 +101,7 @@ def pip_command() -> list[str]:
             return [sys.executable, str(wheel / "pip")]
     if uv := shutil.which("uv"):
         return [uv, "tool", "run", "pip"]
-    raise ModelError("there is no pip", advice="install it in the environment of gtp-engine and try again")
+    raise ModelError("pip is missing", advice="install it in the environment of gtp-engine and try again")
 
 
 def uv_index() -> str | None:

@@ -42,7 +42,7 @@ MOST_SECONDS: Final = 120.0
 """Limits of one search, however many visits a question asks for: a caller waits for its answer."""
 
 FEWEST_VISITS: Final = 8
-"""Visits from which what a search says of a move is told; the mean of fewer is mostly the network's first guess."""
+"""Visits from which a move is reported; the mean of fewer is mostly the network's first guess."""
 
 PROGRESS_SECONDS: Final = 1.0
 """Time between two notifications of progress."""
@@ -51,7 +51,7 @@ _BY_RULES: Final = {"method": "the rules of the game", "is_exact": True}
 _BY_LADDERS: Final = {
     "method": "reading of ladders: the attacker always gives atari, the defender extends or captures",
     "is_exact": True,
-    "not_covered": "nets, throw-ins and other captures that are no ladder",
+    "not_covered": "nets, throw-ins and other captures without a ladder",
 }
 
 
@@ -131,7 +131,7 @@ class GoTools:
     # --- by the rules ---
 
     def show_position(self, position: Position) -> dict[str, Any]:
-        """Draw a position, and tell whose turn it is, the captures, the ko and how many moves are legal."""
+        """Draw a position, with whose turn it is, the captures, the ko and the number of legal moves."""
         game = position.game()
         return {
             "diagram": game.diagram(),
@@ -146,7 +146,7 @@ class GoTools:
         }
 
     def check_move(self, position: Position, move: str, color: str | None = None) -> dict[str, Any]:
-        """Tell whether a move is legal, and what it captures; `color` is the side to play unless it is given."""
+        """Say whether a move is legal, and what it captures; `color` is the side to play unless it is given."""
         game = position.game()
         mover = game.to_play if color is None else parse_color(color)
         reason = game.illegal_reason(move, mover)
@@ -163,7 +163,7 @@ class GoTools:
         }
 
     def group(self, position: Position, point: str) -> dict[str, Any]:
-        """Tell the facts about the chain of stones on a point.
+        """Give the facts about the chain of stones on a point.
 
         These are its stones and liberties, whether it is in atari, whether it lives even if its side always passes
         (Benson's theorem), and whether a ladder captures it.
@@ -190,7 +190,7 @@ class GoTools:
         }
 
     def rules(self, name: str) -> dict[str, Any]:
-        """Tell what a rule set says (chinese, japanese, korean, aga, new-zealand, tromp-taylor and others)."""
+        """Describe a rule set (chinese, japanese, korean, aga, new-zealand, tromp-taylor and others)."""
         found = Rules.parse(name)
         return {
             "rules": found.preset_name() or name,
@@ -214,7 +214,7 @@ class GoTools:
         return {"to_play": str(game.to_play), **_outlook(report), "best_moves": found, "rests_on": basis}
 
     def compare_move(self, position: Position, move: str, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
-        """Tell what a move loses against the engine's best one, each searched with the visits asked for."""
+        """Measure what a move loses against the engine's best one, each searched with `visits` visits."""
         game = position.game()
         before, basis = self._search(game, visits)
         if before.best is None:
@@ -232,7 +232,7 @@ class GoTools:
         }
 
     def what_if(self, position: Position, line: list[str], visits: int = DEFAULT_VISITS) -> dict[str, Any]:
-        """Play a line from a position, and tell winrate and lead before and after it."""
+        """Play a line from a position; give winrate and lead before and after it."""
         if not line:
             raise GameStateError("an empty line", expected='moves, as in ["D4", "Q16"]')
         game = position.game()
@@ -250,7 +250,7 @@ class GoTools:
             solver = LifeAndDeath(self._engine.config, evaluator, _visits(visits))
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
         basis = self._basis(game, visits, None) | {
-            "note": "a search, no proof: a winrate near 50 percent often is a ko"
+            "note": "a search, not a proof: a winrate near 50 percent is often a ko"
         }
         if solution.is_proved:
             basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
@@ -269,7 +269,7 @@ class GoTools:
         return {key: found[key] for key in keys} | {"is_counted": not report.doubt, "rests_on": basis}
 
     def review_moves(self, position: Position, first: int, last: int, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
-        """Tell what the moves number `first` to `last` of a record each lost, at most fifty of them."""
+        """Say what each of the moves number `first` to `last` of a record lost, at most fifty of them."""
         game = position.game()
         if not 1 <= first <= last <= len(game.moves) or last - first >= 50:
             expected = f"numbers from 1 to {len(game.moves)}, at most fifty moves"

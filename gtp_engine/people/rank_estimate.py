@@ -382,7 +382,7 @@ _PROGRAM: Final = re.compile(
     r"fine\s?art|golaxy|sai|ray|mogo|many\s?faces)(?:\b|[\d_-])|\w+bot\b|[绝絶]艺|电脑|電腦|人工智能",
     re.IGNORECASE,
 )
-"""Names of players, or what stands in the place of their ranks, by which programs are known."""
+"""Names of players, or what stands in place of their ranks, by which programs are known."""
 
 
 def estimate_ranks(

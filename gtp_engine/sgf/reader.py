@@ -430,7 +430,7 @@ def _handicap_without_stones(
             points = ()
         stones = tuple(line.moves_by_point[BLACK][point] for point in points)
         if stones and _can_be_played(line, stones, rules):
-            info.note(f"handicap {handicap} without stones: the fixed places were assumed")
+            info.note(f"handicap {handicap} without stones: the fixed points were assumed")
             return handicap, stones
     info.note(f"handicap {handicap} without stones was ignored")
     return 0, ()

@@ -44,7 +44,7 @@ _INFO_AT_END: Final = re.compile(rb"(?<=\S)\s{1,20}(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE
 """What a text ends with whose own end is missing: a move, or a property of the game."""
 _INFO_NAMES: Final = frozenset(b"AP BR DT EV GN PB PC PW RE RO RU SO US WR".split())
 _LOST_MARK: Final = re.compile(rb"\s*\)(?=\s*;)")
-"""A parenthesis in the place of the bracket."""
+"""A parenthesis in place of the bracket."""
 
 MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
 """What follows a parenthesis that cannot be the end of the game."""
@@ -81,7 +81,7 @@ _SHORT: Final = re.compile(rb"\s*(?:[A-Za-z]{2}\s*)?")
 """Values of moves with small names, and of those that stand behind another in one node."""
 _RESIGNS: Final = re.compile(r"\s*(?:resign(?:s|ed|ation)?|投了|认输|認輸)\s*", re.IGNORECASE)
 _RESULTS: Final = {b"B": b"W+R", b"W": b"B+R"}
-"""The results that such a value in the place of a move means: Little Golem writes it."""
+"""The results that such a value in place of a move means: Little Golem writes it."""
 _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 """A bracket, or a backslash at the end, that needs one before it; and pairs that need none."""
 
@@ -398,7 +398,7 @@ def _tokens_of_node(node: _Node, notes: dict[str, None]) -> list[Token]:
     move: tuple[bytes, bytes] | None = None
     for name, value in node.items:
         if name in _RESULTS and _is_resignation(value):
-            notes["a resignation in the place of a move is none"] = None
+            notes["a resignation written as a move was taken for the result"] = None
             name, value = b"RE", _RESULTS[name]
         elif name in _RESULTS and move is not None:
             if move == (name, value.strip()) and value.strip():
@@ -408,7 +408,7 @@ def _tokens_of_node(node: _Node, notes: dict[str, None]) -> list[Token]:
                 move = name, value.strip()
                 later += [_SEMICOLON, ("I", name), ("V", move[1])]
             else:
-                notes["a second value of a move, which is no point, was left out"] = None
+                notes["a second value of a move, which is not a point, was left out"] = None
             continue
         if name in _RESULTS:
             move = name, value.strip()

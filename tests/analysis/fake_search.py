@@ -158,7 +158,7 @@ class FakeBackend:
 
 
 class FakeTime:
-    """A clock in the place of the module `time` that goes on only while someone sleeps, by exactly that long.
+    """A clock in place of the module `time` that goes on only while someone sleeps, by exactly that long.
 
     At `stop_at` it stands: the sleep that gets there lasts until the block of `standing` is over.
     """

@@ -63,7 +63,7 @@ def report(unpacked: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def network_report(unpacked: Path) -> dict[str, Any]:
-    """Return what KaTrain saw of the engine in the place of its KataGo: its own command, and networks of KataGo's."""
+    """Return what KaTrain saw of the engine in place of its KataGo: its own command, and networks of KataGo's."""
     if os.name == "nt":
         pytest.skip("the stand-in for KataGo is a POSIX shell script")
     program = unpacked / "katrain" / "KataGo" / "katago"  # where KaTrain has its own

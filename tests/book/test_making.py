@@ -104,7 +104,7 @@ class TestCommand:
         path = tmp_path / "a.book"
         self.run("make", path, "--size", 5, "--positions", 6, "--visits", 4)
         assert "6 positions, 5 moves between them" in self.run("make", path, "--positions", 6)
-        assert "every line, position and value is as it should be" in self.run("check", path, "--samples", 2)
+        assert "no problem in any line, position or value" in self.run("check", path, "--samples", 2)
         assert json.loads(self.run("show", path, "--json"))["positions"] == 6
         assert "B+" in self.run("show", path, "--line", "")
         assert "no move here" in self.run("show", path, "--line", "pass")
@@ -119,7 +119,7 @@ class TestCommand:
     def test_a_damaged_book_fails_its_check(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")
         path.write_text(path.read_text().replace('"line": "C2"', '"line": "B2"'))
-        assert "1 trouble" in self.run("check", path, status=1)
+        assert "1 problem" in self.run("check", path, status=1)
 
     def test_mistakes_in_a_line(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")

@@ -144,7 +144,7 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
 
 
 def test_a_wrong_move_is_an_error() -> None:
-    wrong = "scripted: the reply to genmove is no move: invalid coordinate 'Z9'"
+    wrong = "scripted: the reply to genmove is not a move: invalid coordinate 'Z9'"
     with opened("--black 'Z9 C3'") as client, pytest.raises(EngineError, match=wrong):
         client.genmove(Game(5))
 

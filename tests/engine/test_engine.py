@@ -361,7 +361,7 @@ def test_values_of_a_record_that_are_ignored_or_guessed_are_logged() -> None:
         engine.load_sgf("(;SZ[9]KM[six]RU[House]HA[2];W[ee])")
         assert lines == [
             "the record: rules 'House' are unknown and were ignored",
-            "the record: handicap 2 without stones: the fixed places were assumed",
+            "the record: handicap 2 without stones: the fixed points were assumed",
             "the record: komi 'six' is not a number and was ignored",
         ]
 

@@ -1,6 +1,6 @@
 """Try faults of commands and print what was found, as lines of JSON: `python -m faults.run_faults GROUP,… [MOST]`.
 
-With `SIGTERM:NUMBER` in the place of MOST each command gets a signal at so many random moments.
+With `SIGTERM:NUMBER` in place of MOST each command gets a signal at so many random moments.
 """
 
 import gc

@@ -36,9 +36,9 @@ def test_an_existing_file_is_changed_only_after_a_yes(settings: Path) -> None:
     for answer, count in (("", 0), ("n\n", 0), ("y\n", 1)):
         result = sabaki(settings, answer=answer)
         assert (result.exit_code != 0, len(engines(settings))) == (count == 0, count)
-        assert ("--yes changes the files without a question" in result.stderr) == (count == 0)
+        assert ("--yes changes the files without asking" in result.stderr) == (count == 0)
     assert "Backup: " in result.stdout and "Sabaki is set up." in result.stdout
-    assert sabaki(settings).stdout == "Sabaki is set up already.\n"
+    assert sabaki(settings).stdout == "Sabaki is already set up.\n"
 
 
 def test_yes_and_dry_run_do_not_ask(settings: Path) -> None:

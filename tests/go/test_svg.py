@@ -57,7 +57,7 @@ def test_marks_numbers_and_labels() -> None:
     for kind in kinds:
         marked = drawn(game.svg(marks={"D4": kind}))
         more = sum(map(len, marked.values())) - sum(map(len, plain.values()))
-        assert more == 0, f"{kind}: in the place of the text"
+        assert more == 0, f"{kind}: in place of the text"
     assert "<" in texts(game.svg(marks={"A1": "<&>"}))[-1]
     assert texts(game.svg(numbers=2))[-2:] in (["3", "2"], ["2", "3"])
     assert texts(game.svg(numbers=99))[-3:] == ["1", "2", "3"]

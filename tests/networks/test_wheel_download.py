@@ -126,7 +126,7 @@ def test_where_python_brings_no_pip_uv_fetches_one(monkeypatch: pytest.MonkeyPat
     assert pip_command()[1:] == [str(tmp_path / "pip-99-py3-none-any.whl" / "pip")]
     (tmp_path / "pip-99-py3-none-any.whl").unlink()
     monkeypatch.setattr(wheel_download.shutil, "which", lambda name: None)
-    with pytest.raises(ModelError, match=r"^there is no pip; install it"):
+    with pytest.raises(ModelError, match=r"^pip is missing; install it"):
         pip_command()
 
 

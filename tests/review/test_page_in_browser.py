@@ -235,8 +235,8 @@ async def test_mistakes_are_solved_on_the_page_without_a_server(
     await page.click(point(right))
     await until(page, f"/^Right: {right} loses 0.4 points; the best move is/.test({text})")
     await page.get_by_role("button", name="Finish").click()
-    assert "1 of 1 solved, 0 at the first try." in await page.inner_text("#quiz")
-    assert "Over 1 game: 1 of 1 positions solved, 0 at the first try." in await page.inner_text("#quiz")
+    assert "1 of 1 solved, 0 on the first try." in await page.inner_text("#quiz")
+    assert "Over 1 game: 1 of 1 positions solved, 0 on the first try." in await page.inner_text("#quiz")
     await page.reload()
     while not await page.evaluate("localStorage.length"):  # Chromium may reload before it has kept the result
         await page.reload()
@@ -245,7 +245,7 @@ async def test_mistakes_are_solved_on_the_page_without_a_server(
     await page.click(point(lessons["moves"][1]["best"]))
     await until(page, f"/^Right: .. is the best move/.test({text})")
     await page.get_by_role("button", name="Finish").click()
-    assert "2 of 2 positions solved, 1 at the first try." in await page.inner_text("#quiz"), "counted over games"
+    assert "2 of 2 positions solved, 1 on the first try." in await page.inner_text("#quiz"), "counted over games"
 
 
 async def test_the_page_on_paper_has_diagrams_of_the_mistakes(

@@ -68,7 +68,7 @@ CASES = Path(__file__).parents[3] / "shared" / "cases" / "records"
         ("(;SZ[9]AB[];B[ee])", 1, "AB: point '': expected two letters from aa to ii on 9x9; it was left out"),
         ("(;SZ[9]AW[aa][xy];B[ee])", 1, "AW: point 'xy': expected two letters from aa to ii on 9x9; it was left out"),
         ("(;SZ[9]AB[aa]AW[aa];B[ee])", 1, "a point is in two of AB, AW and AE: the last of them counts"),
-        ("(;SZ[9];B[ee][first][cc][])", 2, "a second value of a move, which is no point, was left out"),
+        ("(;SZ[9];B[ee][first][cc][])", 2, "a second value of a move, which is not a point, was left out"),
         ("(;SZ[9];B[ee]W[]B[cc])", 3, "several moves are in one node: each of them counts"),
         ("(;SZ[19 by mistake];B[pd];W[TT])", 2, ""),
         ("(;SZ[large];B[pd])", 1, "board size 'large' is not a number; 19 was taken"),
@@ -275,7 +275,7 @@ def test_a_record_knows_whether_moves_are_missing(text: str, is_cut: bool) -> No
     assert parse(text).is_cut == is_cut
 
 
-def test_a_resignation_in_the_place_of_a_move_ends_the_game() -> None:
+def test_a_resignation_in_place_of_a_move_ends_the_game() -> None:
     """Little Golem writes it; the result of the record was lost."""
     for text, result in [("B[resign]", "W+R"), ("W[Resigns]", "B+R"), ("RE[B+3.5]", "B+3.5"), ("W[投了]", "B+R")]:
         data = f"(;SZ[9];B[ee];W[cc];{text})".encode()

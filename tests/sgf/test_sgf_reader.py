@@ -119,7 +119,7 @@ def test_handicap_without_stones_is_the_fixed_one_when_white_moves_first() -> No
     record = parse_sgf((DATA / "fox-handicap.sgf").read_bytes())
     assert [point for _, point in record.setup_stones] == list(fixed_handicap_points(2, 19, 19))
     assert (record.handicap, record.komi, record.rules) == (2, 0.5, PRESETS["japanese"])
-    assert record.notes == ("handicap 2 without stones: the fixed places were assumed",)
+    assert record.notes == ("handicap 2 without stones: the fixed points were assumed",)
     assert (record.black_name, record.white_name) == ("甲乙", "丙丁")
 
 

@@ -321,7 +321,7 @@ class TestKeptOnDisk:
         else:
             request.getfixturevalue("no_home")
         script = play(engine, "d4", "c2")
-        assert "This game is not kept on the disk:" in script.messages[1]
+        assert "This game is not saved to disk:" in script.messages[1]
         assert "not kept" not in script.messages[2]
         assert len(engine.game.moves) == 4
 
@@ -342,9 +342,9 @@ def test_mistakes_are_solved_in_the_terminal(tmp_path: Path) -> None:
     assert script.screens[1].message.startswith("C3 loses 8.0 points. C3")
     assert script.screens[2].message.startswith("C3 loses 8.0 points. C3 "), "the answer to it"
     assert any(message.startswith(f"Right: {best} is the best move.") for message in script.messages)
-    assert learned == ("1 of 1 solved, 0 at the first try. Over 1 game: 1 of 1 positions solved, 0 at the first try.")
+    assert learned == ("1 of 1 solved, 0 on the first try. Over 1 game: 1 of 1 positions solved, 0 on the first try.")
     learned, _ = lessons(tmp_path, best, *[""] * 12)
-    assert "1 of 1 solved, 1 at the first try. Over 1 game: 1 of 1 positions solved, 0 at the first" in learned
+    assert "1 of 1 solved, 1 on the first try. Over 1 game: 1 of 1 positions solved, 0 on the first" in learned
 
 
 def test_an_answer_can_be_shown_and_lessons_left(tmp_path: Path) -> None:

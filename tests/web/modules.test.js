@@ -111,7 +111,7 @@ test("messages of the server are read in the reader's language", () => {
   assert.deepEqual([cut, refused, "komi 7 (?)", `${cut}!`].map(messageText), ["途中", "3手目 (illegal move: A1 is occupied)", "コミ7", `${cut}!`]);
 });
 
-table("rules", rulesText, [[["NZ"], "New Zealand rules"], [["GOE"], "Ing rules"], [["cgos"], "CGOS"], [['{"ko":"SIMPLE"}'], "rules of its own"], [["some"], "some"]]);
+table("rules", rulesText, [[["NZ"], "New Zealand rules"], [["GOE"], "Ing rules"], [["cgos"], "CGOS"], [['{"ko":"SIMPLE"}'], "custom rules"], [["some"], "some"]]);
 table("names", playerName, [[["Human"], "You"], [["Black"], "Black"], [["Lee"], "Lee"]]);
 table("ranks", rankName, [[["5k"], "5k"], [["12k"], "12k"], [["9d"], "9d"]]);
 test("ranks are offered from the strongest on", () => assert.deepEqual([ranks().length, ranks()[0], ranks().at(-1)], [29, ["9d", "9 dan"], ["20k", "20 kyu"]]));
@@ -301,7 +301,7 @@ table("what the status says, and a screen reader says", (...given) => [statusOf(
   [[{ phase: "scoring", score: "W+2" }], Array(2).fill("Tengen wins by 2 points. Click a group to switch it between alive and dead.")],
   [[{ phase: "placing", stones_to_place: 2 }], Array(2).fill("Place 2 handicap stones.")],
   [[{}, { role: "watch" }], Array(2).fill("White D3 captures 1 stone. Black to play.")],
-  [[{ compiling: true }], Array(2).fill("White D3 captures 1 stone. Your move. Tengen is weak until it is compiled, which takes about a minute.")],
+  [[{ compiling: true }], Array(2).fill("White D3 captures 1 stone. Your move. Tengen plays weakly until it is compiled, which takes about a minute.")],
   [[{ node: 7 }], Array(2).fill("Move 8: White D3. Black to play.")],
 ]);
 
@@ -334,7 +334,7 @@ test("the sum of a score has the rows in which a side has anything", () => {
   const side = (more) => ({ territory: 0, stones: 0, prisoners: 0, tax: 0, komi: 0, total: 0, ...more });
   drawTally({ tBodies: [body] }, { black: side({ territory: 5, tax: 2, total: 3 }), white: side({ komi: 1.5, total: 1.5 }) });
   assert.deepEqual(body.children.map(({ children }) => children.map(({ textContent }) => textContent).join(" ")),
-    ["Territory 5 0", "Taken off for eyes −2 0", "Komi 0 1.5", "Sum 3 1.5"]);
+    ["Territory 5 0", "Taken off for eyes −2 0", "Komi 0 1.5", "Total 3 1.5"]);
 });
 
 test("another game is like the one before, at a level that may be the next", () => {
@@ -469,14 +469,14 @@ test("moves of a record are guessed: three tries each, and only the first one co
   guessing.turn(true);
   assert.deepEqual([guessing.text, guessing.preview.places, guessing.preview.rows[1]], ["Where did Black play?", "black", "....."]);
   guessing.choose("D4");
-  assert.deepEqual([tree.shown.id, guessing.text], [1, "Where did White play? 1 of 1 at the first try."]);
+  assert.deepEqual([tree.shown.id, guessing.text], [1, "Where did White play? 1 of 1 on the first try."]);
   for (const vertex of ["C5", "A1"]) guessing.choose(vertex);
   assert.deepEqual([tree.shown.id, guessing.text], [1, "Not A1: it is elsewhere."]);
   guessing.choose("B4");
-  assert.deepEqual([tree.shown.id, guessing.text], [2, "Where did Black play? 1 of 2 at the first try."]);
+  assert.deepEqual([tree.shown.id, guessing.text], [2, "Where did Black play? 1 of 2 on the first try."]);
   tree.show(8);
   guessing.ask();
-  assert.deepEqual([guessing.choose("A5"), guessing.text], [true, "The record ends here. 1 of 2 at the first try."]);
+  assert.deepEqual([guessing.choose("A5"), guessing.text], [true, "The record ends here. 1 of 2 on the first try."]);
 });
 table("distances", distanceText, [[["D4", "E5"], "Not E5, but it is near."], [["D4", "D7"], "Not D7: it is elsewhere."]]);
 

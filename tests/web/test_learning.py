@@ -99,7 +99,7 @@ async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Window
     await click_point(page, str(better_of_white), 5)
     await until(page, f"{TEXT}.startsWith('Right: {better_of_white} is the best move.')")
     await page.get_by_role("button", name="Finish").click()
-    assert await page.inner_text(".quiz-text") == "1 of 1 solved, 1 at the first try."
+    assert await page.inner_text(".quiz-text") == "1 of 1 solved, 1 on the first try."
     assert "Over 1 game: " in await page.inner_text(".quiz-progress")
     await page.click("#games")
     await until(page, "document.querySelector('#game-list').innerText.includes('Accuracy: Black ')")

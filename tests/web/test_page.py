@@ -118,7 +118,7 @@ async def test_a_page_whose_connection_comes_back(windows: Windows, tmp_path: Pa
         await open_record(page, f"(;SZ[9]C[{'x' * 900_000}];B[ee])")
         await until(page, "!document.querySelector('#error').hidden")
         text = await page.inner_text("#error")
-        assert text == "game.sgf has 901 kB; a game record may have 780 kB at most."
+        assert text == "game.sgf has 901 kB; a game record may have at most 780 kB."
         assert "connection" not in await page.inner_text("#status")
 
 
@@ -137,7 +137,7 @@ async def test_a_page_without_its_server(windows: Windows, tmp_path: Path) -> No
         await until(page, f"{listed} && kept.length === 2")
     await page.reload()
     await until(
-        page, f"{status} === 'The server is away: this is the game as it was here last.' && {number} === '3 / 3'"
+        page, f"{status} === 'The server is away: this is the game as you last saw it.' && {number} === '3 / 3'"
     )
     await page.keyboard.press("ArrowLeft")
     assert await page.input_value("#comment") == "kept"
@@ -158,7 +158,7 @@ async def test_a_page_whose_token_is_no_longer_valid(windows: Windows, tmp_path:
     await until(page, "document.querySelector('#status').innerText.includes('trying again')")
     await page.evaluate("performance.now = () => 1e9")
     async with server(tmp_path / "games", port, token="second"):
-        await until(page, "document.querySelector('#status').innerText.includes('another token')", 30)
+        await until(page, "document.querySelector('#status').innerText.includes('token has changed')", 30)
         assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
         assert await page.evaluate("document.querySelector('#error').hidden")
 

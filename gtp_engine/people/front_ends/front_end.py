@@ -55,7 +55,7 @@ class EngineCommand:
         """Return the line for `reader`, which splits at blanks and knows no quotes; raises ConfigError for blanks."""
         for word in self.words:
             if not word or any(character.isspace() or character in "\"'" for character in word):
-                advice = "install the engine, and put the network, where no folder has a blank or a quote in its name"
+                advice = "install the engine, and put the network, where no folder has a space or a quote in its name"
                 raise ConfigError(f"{reader} cannot pass on {shown(word)}", advice=advice)
         return " ".join(self.words)
 

@@ -85,7 +85,7 @@ class Sabaki(FrontEnd):
         return f"Name:      {entry['name']}\nPath:      {entry['path']}\nArguments: {entry['args']}"
 
     def change(self, command: EngineCommand, place: Locations) -> Change:
-        """Return the settings with our engine first, or in the place of an older entry of its name."""
+        """Return the settings with our engine first, or in place of an older entry of its name."""
         path = place.file or place.application_data / "Sabaki" / "settings.json"
         if place.file is None and not path.parent.is_dir():
             advice = (
@@ -133,7 +133,7 @@ class GoGui(FrontEnd):
         return f"Command: {command.quoted_line()}"
 
     def change(self, command: EngineCommand, place: Locations) -> Change:
-        """Return the file with our program at the end of the list, or in the place of an older one of its name."""
+        """Return the file with our program at the end of the list, or in place of an older one of its name."""
         path = place.file or place.in_home(_GOGUI_FILE)
         old = read_settings(path)
         lines = (old or "").splitlines()
@@ -169,9 +169,9 @@ class KaTrain(FrontEnd):
 
     title = "KaTrain"
     steps = (
-        "Start it and analyse. In General & Engine Settings, Update Settings makes KaTrain 1.20 forget the command, as "
-        "the tab Custom command does not show it: enter there what gtp-engine setup katrain --print shows, or run "
-        "gtp-engine setup katrain again afterwards. The tab Local engine leads back to KataGo."
+        "Start it and analyse. KaTrain 1.20 forgets the command at Update Settings (General & Engine Settings), as its "
+        "tab Custom command does not show it: enter there what gtp-engine setup katrain --print shows, or run "
+        "gtp-engine setup katrain again. The tab Local engine leads back to KataGo."
     )
     unused_options: Mapping[str, str] = {
         "play": _KATRAIN_PLAY,
@@ -189,7 +189,7 @@ class KaTrain(FrontEnd):
         old, settings = read_object(path)
         if "general" not in settings or "engine" not in settings:
             advice = "start KaTrain once, so that it creates its settings, close it, and try again"
-            raise ConfigError(f"{shown_path(path)} holds no settings of KaTrain's", advice=advice)
+            raise ConfigError(f"{shown_path(path)} does not hold KaTrain's settings", advice=advice)
         engine = checked(settings["engine"], dict, path, "engine")
         engine = {**engine, "backend": "custom", "altcommand": _analysis_line(command)}
         return json_change(path, old, {**settings, "engine": engine}, indent=4)
@@ -228,13 +228,13 @@ class Lizzie(FrontEnd):
         """Return the settings with our command.
 
         It is the first engine if it was before, or if the first one is missing, as in a new Lizzie; else it joins the
-        list of further engines, in the place of an older line of ours.
+        list of further engines, in place of an older line of ours.
         """
         path = place.file or place.current / "config.txt"
         old, settings = read_object(path)
         if "leelaz" not in settings:
             advice = "start Lizzie once, close it, and name the file: --file /path/to/lizzie/config.txt"
-            raise ConfigError(f"{shown_path(path)} holds no settings of Lizzie's", advice=advice)
+            raise ConfigError(f"{shown_path(path)} does not hold Lizzie's settings", advice=advice)
         section = checked(settings["leelaz"], dict, path, "leelaz")
         first = checked(section.get(_LIZZIE_FIRST, ""), str, path, _LIZZIE_FIRST)
         lines = [

@@ -66,7 +66,7 @@ _TYPICAL: Final = 0.02
 """A mistake is worth studying next if _NEXT ranks above at most _RARER times as many people play it, by the human-like
 network, and if _TYPICAL of the player's rank do at least: a slip that no rank makes teaches nothing.  In games between
 people such mistakes were in fact made 0.59 ± 0.22 times as often (95%) two ranks above, by as many moves; those with a
-share of 0.85 to 0.95 there 0.98 ± 0.29 times (`docs/review.md`)."""
+share of 0.85 to 0.95 there 0.98 ± 0.29 times (`docs/notes/2026-11-28-reviews.md`)."""
 
 _LIKELY_MOVES: Final = 8
 _LEAST_SHARE: Final = 0.01

@@ -165,7 +165,7 @@ def _cut(lines: list[Text], most: int, width: int) -> list[Text]:
 
 
 class LiveDisplay:
-    """Draws every screen in the place of the last one; the arrow keys move a cursor on the board."""
+    """Draws every screen in place of the last one; the arrow keys move a cursor on the board."""
 
     has_keys = True
 

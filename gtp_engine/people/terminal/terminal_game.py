@@ -128,8 +128,8 @@ class TerminalGame:
         """Play until the person quits, or the terminal or the system ends the game; return a last line, "" for none."""
         if not self._session.game.moves and (moves := self._copy.moves_of_last()):
             self._message = ngettext(
-                "A game was interrupted after {count} move: type resume to go on with it, or a move for a new one.",
-                "A game was interrupted after {count} moves: type resume to go on with it, or a move for a new one.",
+                "A game was interrupted after {count} move: type resume to continue it, or a move to start a new one.",
+                "A game was interrupted after {count} moves: type resume to continue it, or a move to start a new one.",
                 moves,
             )
         with outliving_terminal():
@@ -224,7 +224,7 @@ class TerminalGame:
             self._copy.write(self._session)
         except (TengenError, OSError) as error:
             if not self._is_kept_nowhere:
-                self._note = _("This game is not kept on the disk: {reason}.", reason=error)
+                self._note = _("This game is not saved to disk: {reason}.", reason=error)
             self._is_kept_nowhere = True
 
     # --- the engine ---
@@ -572,15 +572,15 @@ class LessonGame:
         solved, first = sum(how != "shown" for how in self._results), self._results.count("first")
         counts = self._record.counts()
         over = ngettext(
-            "Over {count} game: {solved} of {positions} positions solved, {first} at the first try.",
-            "Over {count} games: {solved} of {positions} positions solved, {first} at the first try.",
+            "Over {count} game: {solved} of {positions} positions solved, {first} on the first try.",
+            "Over {count} games: {solved} of {positions} positions solved, {first} on the first try.",
             counts["games"],
             solved=counts["solved"],
             positions=counts["lessons"],
             first=counts["first"],
         )
         now = _(
-            "{solved} of {count} solved, {first} at the first try.",
+            "{solved} of {count} solved, {first} on the first try.",
             solved=solved,
             count=len(self._lessons),
             first=first,

@@ -449,7 +449,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
         try:
             await response.prepare(request)
         except ValueError:  # base64's, for a key that is not ASCII
-            raise web.HTTPBadRequest(text="This is no handshake of a WebSocket.\n") from None
+            raise web.HTTPBadRequest(text="This is not a WebSocket handshake.\n") from None
         outbox = Outbox(request.transport)
         sender = asyncio.create_task(outbox.run(response))
         seats.sockets.add(response)

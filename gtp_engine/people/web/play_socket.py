@@ -236,7 +236,7 @@ class _Page:
     async def _load(self, fields: Fields) -> Message | None:
         human, data = fields.color("human") if "human" in fields else None, _file(fields)
         if is_binary(data):
-            return {"type": "error", "message": "the file is no game record", "reason": "binary"}
+            return {"type": "error", "message": "the file is not a game record", "reason": "binary"}
         if "asks" in fields and fields.flag("asks"):
             self._problems = await self._reading(data, problems_in)
             if self._problems:

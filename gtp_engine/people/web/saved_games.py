@@ -261,7 +261,7 @@ def _time_left(has_time: float, main: float, periods: float, period: float, ston
     """Return a clock from the numbers in a file; raises TypeError, ValueError or OverflowError for anything else."""
     left = TimeLeft(bool(has_time), float(main), int(periods), float(period), int(stones))
     if not (0.0 <= left.main <= MAX_SECONDS and 0.0 <= left.period <= MAX_SECONDS):
-        raise ValueError(f"{shown(main)} and {shown(period)} are no seconds")
+        raise ValueError(f"{shown(main)} and {shown(period)} are not seconds")
     if not (0 <= left.periods <= MAX_COUNT and 0 <= left.stones <= MAX_COUNT):
-        raise ValueError(f"{shown(periods)} and {shown(stones)} are no numbers of periods and stones")
+        raise ValueError(f"{shown(periods)} and {shown(stones)} are not numbers of periods and stones")
     return left

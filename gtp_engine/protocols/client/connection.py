@@ -490,7 +490,7 @@ class AsyncClient:
     def mock(
         cls, answer: Callable[[str], str], *, timeout: float = REPLY_SECONDS, label: str = "mock"
     ) -> "EngineOpening[Self]":
-        r"""Begin with a function in the place of an engine, for tests: it returns what arrives for a line; see `popen`.
+        r"""Begin with a function in place of an engine, for tests: it returns what arrives for a line; see `popen`.
 
         What it returns is as engines write it, or "" for no answer; what it raises is raised by the call.
 
@@ -535,7 +535,7 @@ class AsyncClient:
         """End the engine, and kill it if it does not exit within five seconds.  Raises nothing; again is harmless."""
         if self.connection.made_in != os.getpid():
             return  # the engine is that of the process before the fork
-        with contextlib.suppress(Exception):  # of a function in the place of an engine
+        with contextlib.suppress(Exception):  # of a function in place of an engine
             self._take_leave()
         await self.connection.close()
 

@@ -329,7 +329,7 @@ class GtpEngine(AsyncClient):
         try:
             played = game.as_move((mover, reply.text))
         except InvalidVertexError as error:
-            raise EngineError(f"{self.label}: the reply to genmove is no move: {error}") from None
+            raise EngineError(f"{self.label}: the reply to genmove is not a move: {error}") from None
         assert known is not None, "set_game has set it"
         self._position = known._replace(moves=(*known.moves, played))
         return PlayResult(played, reply.seconds)

@@ -21,7 +21,7 @@ export function speak(language, translated) {
   if (Object.keys(texts).length) translate(document.documentElement);
 }
 
-/** Return a text in the reader's language, with `values` in the place of their names in braces. */
+/** Return a text in the reader's language, with `values` in place of their names in braces. */
 export function _(text, values = {}) {
   return (texts[text] ?? text).replace(/\{(\w+)\}/g, (name, key) => values[key] ?? name);
 }

@@ -271,7 +271,7 @@ export class Quiz {
     this.stop();
     const solved = results.filter((how) => how !== "shown").length;
     const first = results.filter((how) => how === "first").length;
-    this.text.textContent = _("{solved} of {count} solved, {first} at the first try.", { solved, count: results.length, first });
+    this.text.textContent = _("{solved} of {count} solved, {first} on the first try.", { solved, count: results.length, first });
     this.begins.textContent = _("Learn again");
   }
 
@@ -288,8 +288,8 @@ export class Quiz {
   tell() {
     const counts = this.learned.counts();
     this.progress.textContent = counts.count
-      ? ngettext("Over {count} game: {solved} of {positions} positions solved, {first} at the first try.",
-        "Over {count} games: {solved} of {positions} positions solved, {first} at the first try.", counts.games, { solved: counts.solved, positions: counts.count, first: counts.first })
+      ? ngettext("Over {count} game: {solved} of {positions} positions solved, {first} on the first try.",
+        "Over {count} games: {solved} of {positions} positions solved, {first} on the first try.", counts.games, { solved: counts.solved, positions: counts.count, first: counts.first })
       : "";
   }
 

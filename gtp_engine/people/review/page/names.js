@@ -34,5 +34,5 @@ export function rulesText(rules) {
     chinese: _("Chinese rules"), japanese: _("Japanese rules"), aga: _("AGA rules"), nz: _("New Zealand rules"),
     goe: _("Ing rules"), "tromp-taylor": _("Tromp-Taylor rules"),
   };
-  return known[rules.toLowerCase()] ?? rulesNames[rules]?.() ?? (rules.startsWith("{") ? _("rules of its own") : rules);
+  return known[rules.toLowerCase()] ?? rulesNames[rules]?.() ?? (rules.startsWith("{") ? _("custom rules") : rules);
 }

@@ -148,7 +148,7 @@ function moveText() {
 
 /** Return buttons for the continuations: of the candidates, seen by the side to play, and of a mistake. */
 function chips(found) {
-  const list = element("div", { class: "candidates", role: "group", "aria-label": _("Moves, as {player} sees them", { player: colorName(positions[now].to_play) }) });
+  const list = element("div", { class: "candidates", role: "group", "aria-label": _("Moves, from {player}'s point of view", { player: colorName(positions[now].to_play) }) });
   const add = (loss, text, line, label) => {
     const button = element("button", { title: label }, element("span", { class: `loss ${lossClass(loss)}` }, lossText(loss)), ` ${text}`);
     button.addEventListener("click", () => continuation.show(line));

@@ -90,7 +90,7 @@ const server = new Connection("play", { onOpen: opened, onMessage: receive, onLo
 function send(message) {
   hideError();
   if (!server.send(message)) {
-    showError(_("There is no connection to the server at the moment."));
+    showError(_("The server cannot be reached at the moment."));
     return false;
   }
   clearTimeout(timers.answer);
@@ -119,8 +119,8 @@ async function lost() {
   const response = await fetch(location.pathname, request).catch(() => null);
   if (server.isOpen) return;
   if (!state.game) await showKept(addressed() ?? localStorage.getItem("game"));
-  if (state.game && state.role === "watch" && !response) say(_("The server is away: this is the game as it was here last."));
-  else if (response?.status === UNAUTHORIZED) say(_("The server has another token now: open the address that it printed."));
+  if (state.game && state.role === "watch" && !response) say(_("The server is away: this is the game as you last saw it."));
+  else if (response?.status === UNAUTHORIZED) say(_("The server's token has changed: open the address that it printed."));
   else say(_("The connection to the server is lost; trying again …"));
 }
 
@@ -462,7 +462,7 @@ async function copy(button, type, make) {
     await navigator.clipboard.write([new ClipboardItem({ [type]: make() })]);
     button.textContent = _("Copied");
   } catch {
-    showError(_("The browser does not let this page copy: it does for encrypted addresses and localhost."));
+    showError(_("The browser lets pages copy only at encrypted addresses and on localhost."));
   }
 }
 
@@ -490,11 +490,11 @@ function showNetworks({ names, current, best }) {
   const isOther = menu.dataset.current !== undefined && menu.dataset.current !== current;
   const builtin = (name) => _("{name}, which ships with Tengen", { name });
   menu.replaceChildren(...Object.entries(names).map(([name, text]) => new Option(name === "builtin" ? builtin(text) : text, name)));
-  if (best) menu.append(new Option(_("the best one that is published, {megabytes} MB to download", best), "best"));
+  if (best) menu.append(new Option(_("the best published network, {megabytes} MB to download", best), "best"));
   menu.dataset.current = menu.value = current;
   menu.disabled = false;
   element("network-news").textContent = isOther
-    ? sentences(_("Tengen plays and analyses with {name} now.", { name: names[current] }), _("Programs connected by GTP keep the network before until they connect again.")) : "";
+    ? sentences(_("Tengen plays and analyses with {name} now.", { name: names[current] }), _("Programs connected by GTP keep the previous network until they reconnect.")) : "";
   if (!isOther) return;
   analysis.restart();
   followAnalysis();
@@ -505,7 +505,7 @@ async function useNetwork() {
   const menu = element("network");
   const name = menu.value;
   menu.value = menu.dataset.current;
-  if (name === "best" && !(await asks(_("Download the network? It comes from the package index of Python, in a few minutes."), _("Download"), _("Cancel")))) return;
+  if (name === "best" && !(await asks(_("Download the network from Python's package index? It takes a few minutes."), _("Download"), _("Cancel")))) return;
   menu.value = name;
   menu.disabled = send({ do: "network", name });
   element("network-news").textContent = _("Loading the network …");
@@ -521,7 +521,7 @@ function turnAnalysis(isOn) {
 async function loadRecord(file) {
   setup.close(); // which a first visit shows
   if (file.size > longestFile) {
-    showError(_("{file} has {size}; a game record may have {most} at most.", { file: file.name, size: kilobytes(file.size), most: kilobytes(longestFile) }));
+    showError(_("{file} has {size}; a game record may have at most {most}.", { file: file.name, size: kilobytes(file.size), most: kilobytes(longestFile) }));
     return;
   }
   const bytes = new Uint8Array(await file.arrayBuffer()); // as they are: records have many encodings
@@ -538,7 +538,7 @@ function loadText(file, { number = null, isSet = false } = {}) {
 async function loadSet() {
   const answer = await fetch("problems.sgf").catch(() => null);
   if (answer?.ok) loadText(btoa(await answer.text()), { isSet: true });
-  else showError(_("There is no connection to the server at the moment."));
+  else showError(_("The server cannot be reached at the moment."));
 }
 
 /** Solve the problems of the file that was to be opened, or open its first game. */
@@ -786,7 +786,7 @@ function drawStrength() {
   if (!strength) return;
   const [rank, low, high] = [strength.rank, strength.low, strength.high].map(rankName);
   const values = { rank, low, high };
-  element("strength").textContent = ngettext("By {count} game here you play like {rank}, between {low} and {high}.", "By {count} games here you play like {rank}, between {low} and {high}.", strength.count, values);
+  element("strength").textContent = ngettext("After {count} game here you play like {rank}, between {low} and {high}.", "After {count} games here you play like {rank}, between {low} and {high}.", strength.count, values);
 }
 
 /** Show what each side has, where the score is counted and the board shows it. */
@@ -890,7 +890,7 @@ function refusalText({ message, reason, vertex }) {
     occupied: _("{vertex} is occupied.", { vertex }), ko: _("{vertex} retakes a ko.", { vertex }),
     superko: _("{vertex} repeats an earlier position.", { vertex }), suicide: _("{vertex} is suicide.", { vertex }),
     levels: _("The network has no levels for this board: choose full strength, or another network under Settings."),
-    binary: _("This file is no game record: it is a picture, a program or the like."),
+    binary: _("This file is not a game record, but a picture, a program or the like."),
   };
   return texts[reason] ?? messageText(message);
 }

@@ -32,7 +32,7 @@ export function nextOf(nodes, shown) {
 export class Guessing {
   isOn = false;
   guessed = 0;
-  right = 0; // at the first try
+  right = 0; // on the first try
   tries = 0;
 
   /** `treeNow()` returns the tree that is shown, `onShow(id)` shows a node, `onChange()` is called when something else is to be shown.
@@ -60,7 +60,7 @@ export class Guessing {
 
   ask() {
     const { next } = this;
-    const counts = this.guessed ? _("{right} of {count} at the first try.", { right: this.right, count: this.guessed }) : "";
+    const counts = this.guessed ? _("{right} of {count} on the first try.", { right: this.right, count: this.guessed }) : "";
     const question = !next ? _("The record ends here.") : next.move[0] === "black" ? _("Where did Black play?") : _("Where did White play?");
     this.text = [question, counts].filter(Boolean).join(" ");
     this.onChange();

@@ -87,7 +87,7 @@ export function explanationOf(state, seen) {
     eyes(rows, own),
     game.moves.at(-1)?.[1] === "pass" && game.moves.at(-1)[0] !== game.human && { name: "pass", text: _("Tengen passes: it sees no point left to gain. If you see none either, pass too, and the game is counted. A stone inside safe territory gains nothing.") },
     chains.some(({ stone }) => stone === own) && liberties(chains.filter(({ stone }) => stone === own), rows),
-    !game.moves.length && { name: "start", text: _("Place a stone on any crossing of lines, also on the edge. Stones do not move. Who surrounds more of the board at the end wins; the points near the corners are the easiest to surround.") },
+    !game.moves.length && { name: "start", text: _("Place a stone on any crossing of lines, edges included. Stones do not move. The side that surrounds more of the board at the end wins; the points near the corners are the easiest to surround.") },
   ]);
 }
 

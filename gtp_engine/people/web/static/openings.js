@@ -111,8 +111,8 @@ export class Openings {
   receive({ number, moves, is_last: isLast }) {
     if (number !== this.number || !this.isOpen) return;
     this.moves = moves;
-    const news = moves.length ? "" : _("Neither people of this rank nor games go on from here in a way that is known.");
-    this.draw(isLast ? news : _("Looking at what the moves lose …"));
+    const news = moves.length ? "" : _("No moves known from here.");
+    this.draw(isLast ? news : _("Finding out what the moves lose …"));
     this.onChange();
   }
 

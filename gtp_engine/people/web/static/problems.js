@@ -292,7 +292,7 @@ export class Problems {
     const known = Object.values(this.learned.of(this.name));
     const solved = known.filter((how) => how !== "shown").length;
     const first = known.filter((how) => how === "first").length;
-    this.find("#problem-counts").textContent = known.length ? _("{solved} of {count} problems solved, {first} at the first try.", { solved, count: this.count, first }) : "";
+    this.find("#problem-counts").textContent = known.length ? _("{solved} of {count} problems solved, {first} on the first try.", { solved, count: this.count, first }) : "";
   }
 }
 

@@ -9,7 +9,7 @@ const ROWS = [
   ["prisoners", () => _("Prisoners")],
   ["tax", () => _("Taken off for eyes")],
   ["komi", () => _("Komi")],
-  ["total", () => _("Sum")],
+  ["total", () => _("Total")],
 ];
 
 /** Return the result of a game under `rules`, as SGF writes it, as a sentence; `person` is the colour of who reads it and

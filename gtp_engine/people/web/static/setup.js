@@ -77,7 +77,7 @@ export class Setup {
     const menu = this.form.elements.level;
     const option = menu.querySelector(`[value=${FITTING}]`) ?? new Option("", FITTING);
     if (!this.strength) return;
-    option.textContent = _("as your results ({rank})", { rank: rankName(this.strength.rank) });
+    option.textContent = _("by your results ({rank})", { rank: rankName(this.strength.rank) });
     menu.prepend(option);
     if (JSON.parse(localStorage.getItem(CHOICES) ?? "{}").level === FITTING) menu.value = FITTING;
   }

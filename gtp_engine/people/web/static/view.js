@@ -196,7 +196,7 @@ export function statusOf(state) {
   const { game } = state;
   if (!isCurrent(state)) return pastText(state);
   const text = gameText(state);
-  return game.compiling && game.phase !== "finished" ? sentences(text, _("Tengen is weak until it is compiled, which takes about a minute.")) : text;
+  return game.compiling && game.phase !== "finished" ? sentences(text, _("Tengen plays weakly until it is compiled, which takes about a minute.")) : text;
 }
 
 /** Return what a screen reader says now: one text for each turn of the person's, "" while there is nothing new to say.
