@@ -13,7 +13,7 @@
     ├── ModelError           (ValueError)   a network file that cannot be read or used
     ├── TimeSettingsError    (ValueError)   time settings that make no sense
     ├── ArgumentError        (TypeError)    an argument of a public function that is of another kind than expected
-    ├── LimitError           (ValueError)   a limit of a search that is no number above 0
+    ├── LimitError           (ValueError)   a limit of a search that is not a number above 0
     ├── EngineError                         another program that plays has failed; its label and command are named
     │   ├── EngineStartError                it cannot be run or reached
     │   ├── EngineDiedError                 it has ended, closed its output or been closed

@@ -159,7 +159,7 @@ def make_private(folder: Path) -> None:
 
 
 def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
-    """Open a regular file to read; raises OSError for anything else, and ValueError for what is no file name.
+    """Open a regular file to read; raises OSError for anything else, and ValueError for what is not a file name.
 
     A pipe would be waited for, and a device may have no end.
     """

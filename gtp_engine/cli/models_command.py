@@ -102,7 +102,7 @@ def default_command(name: str | None) -> None:
     if name is not None:
         path = named_networks().get(name, expanded(name))
         if path.exists():
-            find_networks(path)  # raises ModelError for what is no network
+            find_networks(path)  # raises ModelError for what is not a network
         set_default(name)
     click.echo(default_name())
 

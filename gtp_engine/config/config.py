@@ -47,7 +47,7 @@ class Config:
     analysis: AnalysisConfig = field(default_factory=cache(AnalysisConfig))
 
     def __post_init__(self) -> None:
-        """Refuse what is no section, such as a dictionary of options; raises ConfigError."""
+        """Refuse what is not a section, such as a dictionary of options; raises ConfigError."""
         for name, kind in _sections().items():
             section = getattr(self, name)
             if not isinstance(section, kind):

@@ -198,7 +198,7 @@ def read_setting(name: str, value: object, options: Mapping[str, str]) -> dict[s
     """Return the option that a setting by KataGo's name changes, with its value from text or JSON.
 
     Constants change none.  Raises UnknownSettingError for a name that is not in `options` and for other values of
-    constants, ConfigError for a value that is no number, text, true or false; `Config.with_values` checks the rest.
+    constants, ConfigError for a value that is not a number, text, true or false; `Config.with_values` checks the rest.
     """
     if name in CONSTANTS:
         only = str(CONSTANTS[name]).lower()

@@ -72,8 +72,8 @@ class Engine:
     With an evaluator the engine searches with its network unless the configuration says otherwise; `human` is a
     human-like network beside it.  `load_shipped` loads the networks that levels need besides these, by name; without it
     those that ship are loaded.  Without `evaluator` the networks that the configuration names are loaded, as on the
-    command line: that which ships, if it names none.  With None there is no network.  `close`, or the end of a `with`
-    block, closes the networks too.
+    command line, or the one that ships; with None there is no network.  `close`, or the end of a `with` block, closes
+    the networks too.
 
     Raises RulesError if the configuration names unknown rules, ConfigError if it requires a network and there is none,
     ModelError if a network cannot be loaded.  Methods take points and colours as those of `Game`, and raise
@@ -440,7 +440,7 @@ class Engine:
         The positions are evaluated in batches, on boards of any sizes and under any rules; a game of which the position
         one move earlier was evaluated last costs least.  With `all_orientations` it is the mean over the orientations
         of the board, which takes as many times as long.  The policy is the network's own.  Raises ConfigError without a
-        network, ModelError for a board that it does not play, ArgumentError for what is no Game.
+        network, ModelError for a board that it does not play, ArgumentError for what is not a Game.
         """
         self._background.end()
         games = listed_games(games)
@@ -604,7 +604,7 @@ class Engine:
         self.kernels.load(self.config, self._prepared_board())
 
     def close(self) -> None:
-        """End all threads and free the network; afterwards methods raise EngineDiedError.  Again is harmless."""
+        """End all threads and free the network; afterwards methods raise EngineDiedError.  It may be called twice."""
         if self._use.end():
             self._background.end()
             self.kernels.close()

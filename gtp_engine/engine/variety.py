@@ -208,7 +208,7 @@ def _pose(game: Game, move: Move) -> str:
 
 
 def _key_of_pose(line: str, config: VarietyConfig) -> bytes | None:
-    """Return the key of a move in a line of a folder; None for what is no such line, or a move that does not count."""
+    """Return the key of a move in a line of a folder; None for another line, or a move that does not count."""
     try:
         data = json_of(line)
         if data["moveLocs"] or not _is_within(int(data["initialTurnNumber"]), config):

@@ -213,7 +213,7 @@ class FunctionEvaluator(BareEvaluator):
 
     `has_score` says that the function knows the lead, and takes komi into account; `has_ownership` that it knows the
     ownership.  Without them dead stones are found by playing out.  `batch` is the number of positions that a search
-    asks for at a time: with 1 it searches most carefully.  Raises LimitError for a batch that is no number above 0.
+    asks for at a time: with 1 it searches most carefully.  Raises LimitError for a batch that is not a number above 0.
 
         engine = Engine(config, evaluator=FunctionEvaluator(lambda seen: Guess(policy=seen.legal())))
     """
@@ -243,7 +243,7 @@ class FunctionEvaluator(BareEvaluator):
         )
 
     def evaluate(self, request: Request) -> None:
-        """Write what the function returns; raises ArgumentError for what is no guess about the position."""
+        """Write what the function returns; raises ArgumentError for what is not a guess about the position."""
         for row in range(request.rows):
             seen = Seen(request.positions, row)
             self._write(request.out, row, seen, self._function(seen))

@@ -218,7 +218,7 @@ def draw_svg(
 def _owners_by_point(game: "Game", ownership: Mapping[Any, float] | None) -> dict[int, float]:
     """Return the owners of points as Black sees them.
 
-    Raises ArgumentError for what is no number from −1 to 1, and for an engine's (it has a `side`) of another board.
+    Raises ArgumentError for what is not a number from −1 to 1, and for an engine's (it has a `side`) of another board.
     """
     if ownership is None:
         return {}

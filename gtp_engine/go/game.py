@@ -93,7 +93,7 @@ class Game:
     White) to the usual one under the rules.  Methods take colours and points also as text ("black", "Q16"), and return
     `Color`s and `Point`s, numbers that print as words and vertices.  `game["E5"]` is the colour there.  Games are equal
     that have the same size, rules, komi, set-up, moves and side to play.  Raises InvalidSizeError, RulesError and
-    KomiError; methods raise InvalidVertexError for what is no point of the board, InvalidColorError for no colour.
+    KomiError; methods raise InvalidVertexError for what is not a point of the board, InvalidColorError for no colour.
 
     >>> game = Game(9, rules="japanese")
     >>> game.play("E5"), game.to_play, game["E5"], game.komi
@@ -132,7 +132,7 @@ class Game:
         """Return the game of a record in SGF, GIB, NGF or UGF, along its main line; text is taken for SGF.
 
         With `move_number` N (from 1) it is the position before move N.  A record is played as far as it can be read and
-        played; `GameTree` says what was left out.  Raises SgfError for what is no record of Go.
+        played; `GameTree` says what was left out.  Raises SgfError for what is not a record of Go.
         """
         game: Game = _records().game_of(data, move_number)
         return game
@@ -528,7 +528,7 @@ class Game:
         """Return a game that begins with the stones of a diagram, as `diagram` draws it, or without its borders.
 
         X and # are black, O and @ white, "." and "+" empty points.  `to_play` defaults to the side that the text
-        names, else to Black.  Raises ArgumentError for a line that is none of a diagram, InvalidSizeError, and
+        names, else to Black.  Raises ArgumentError for a line that is not one of a diagram, InvalidSizeError, and
         IllegalMoveError for a chain without a liberty.
         """
         colors, named = parse_board(text)

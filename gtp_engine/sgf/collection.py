@@ -99,7 +99,7 @@ def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = No
 
 
 def header_of(text: str) -> SgfRecord:
-    """Return the first node of a game without moves; raises SgfError for what is no game of Go."""
+    """Return the first node of a game without moves; raises SgfError for what is not a game of Go."""
     data = as_utf_8(text)
     line = valid_line(data, 0, LookAhead(data))
     game = first_game(data if line is None else line["root"] + b")", TextNode)

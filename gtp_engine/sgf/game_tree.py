@@ -214,7 +214,7 @@ class GameNode(TextNode):
     def clocks(self) -> dict[Color, tuple[float, int | None]]:
         """The clocks that the node shows: seconds left (BL, WL), and in overtime the moves or periods left (OB, OW).
 
-        Text that is no time is passed over.
+        Text that is not a time is passed over.
         """
         found: dict[Color, tuple[float, int | None]] = {}
         for color in (Color.BLACK, Color.WHITE):
@@ -420,8 +420,8 @@ class GameNode(TextNode):
 class GameTree:
     """The tree of a record in SGF, GIB, NGF or UGF, as bytes or text, or of a `Game`; without one, an empty 19x19.
 
-    A record is read as far as it can be read, `notes` are what was passed over or guessed.  Of a file with several
-    games it is the first one; the others are written with it unchanged.  Raises SgfError for what is no record of Go.
+    A record is read as far as possible, `notes` say what was passed over or guessed.  Of a file with several games it
+    is the first one; the others are written with it unchanged.  Raises SgfError for what is not a record of Go.
 
     Iterating gives the nodes, each before its children.  Trees are equal whose nodes have the same properties in the
     same order.  `copy.copy` and `pickle` make a tree of the text, with nodes of its own and the same notes; a copied

@@ -88,7 +88,7 @@ def read_sgf_file(path: str, most_bytes: int | None = MAX_BYTES, *, is_named: bo
 
 
 def parse_sgf(data: bytes) -> SgfRecord:
-    """Return the main line of the first game in `data`; raises SgfError for what is no record of Go.
+    """Return the main line of the first game in `data`; raises SgfError for what is not a record of Go.
 
     Stones and moves are on the board; whether moves are legal is checked by `record_to_game`.
     """
@@ -126,7 +126,7 @@ def first_game(data: bytes, make: Callable[[N | None], N]) -> GameText[N]:
 
 
 def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNode | None = None) -> SgfRecord:
-    """Return the line of these nodes, from the root on, with these notes; raises SgfError for what is no game of Go.
+    """Return the line of these nodes, from the root on, with these notes; raises SgfError for what is not a game of Go.
 
     `cut` is the node in which the text ends early.
     """

@@ -112,7 +112,7 @@ class LookAhead:
         self.invalid = 0
         """Games that were not valid."""
         self.failures = 0
-        self.unpaired = 0  # texts whose brackets are no pairs, which is right where they lack a closing one
+        self.unpaired = 0  # texts whose brackets do not pair, which is right where they lack a closing one
 
     def may_fail(self, count: int, place: int) -> bool:
         """Return whether a search may be in vain once more at a place, after this number of times."""
@@ -263,7 +263,7 @@ class _Scan:
     def _balanced_end(self, start: int, end: int) -> int | None:
         """Return the bracket that closes the value if those in the text, none of which has a backslash, are pairs.
 
-        None for other texts: those without such brackets, and those whose brackets are no pairs or which nothing
+        None for other texts: those without such brackets, and those whose brackets do not pair or which nothing
         follows that can follow a value.  So a variation that is quoted in a comment stays there.
         """
         data, ahead = self._data, self._ahead

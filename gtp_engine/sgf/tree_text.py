@@ -57,7 +57,7 @@ _MOVES: Final = {
 """The properties of nodes that have nothing but a move, by their text: all such nodes share them."""
 
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
-"""Values of moves that are no passes."""
+"""Values of moves other than passes."""
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 _LINE_LENGTH: Final = 79
 """Bytes of a line that is written, as sgfmill and GNU Go write them."""

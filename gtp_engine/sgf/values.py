@@ -115,7 +115,7 @@ def one_line(text: str) -> str:
 def escaped(text: str) -> str:
     """Return text as a value with SGF's escapes; control characters but line breaks become blanks.
 
-    What no encoding has, lone surrogates, becomes a question mark.  Raises ArgumentError for what is no text.
+    What no encoding has, lone surrogates, becomes a question mark.  Raises ArgumentError for what is not text.
     """
     text = of_kind(text, str, "value").encode("utf-8", "replace").decode("utf-8")
     return re.sub(r"([\\\]])", r"\\\1", _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")))

@@ -441,7 +441,7 @@ class ClientSocket:
 async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSocket]:
     """Accept the WebSocket of a request for the `async with` block; afterwards the outbox is closed.
 
-    Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is no handshake.
+    Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is not a handshake.
     """
     with seats.taking_one(request):
         # Pings are answered by `messages`, at the pace of all messages.

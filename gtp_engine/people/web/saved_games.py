@@ -121,7 +121,7 @@ class JsonFiles:
             raise JsonFileError(reason) from None
 
     def _path(self, name: str) -> Path:
-        """Return the file of a game; raises JsonFileError for what is no id, such as a path."""
+        """Return the file of a game; raises JsonFileError for what is not an id, such as a path."""
         if not _ID.fullmatch(name):
             raise JsonFileError(f"game {shown(name)}", expected="16 hexadecimal digits")
         return self._folder / f"{name}.json"
@@ -174,7 +174,7 @@ class SavedGame(SessionExtras):
         for each in fields(SavedGame):
             kinds = get_args(each.type) or (each.type,)  # `str | None` has two
             if each.name not in rest and type(getattr(game, each.name)) not in kinds:
-                raise TypeError(f"{each.name} is no {kinds[0].__name__}")
+                raise TypeError(f"{each.name} is not a {kinds[0].__name__}")
         return game
 
     def session(self, engine: Engine) -> GameSession:

@@ -172,7 +172,7 @@ class AnalysisEngine(AsyncClient):
     # --- queries and responses ---
 
     def _send(self, query: Mapping[str, Any]) -> str:
-        """Send a query and return the id that it gets; raises EngineError, and ArgumentError for what is no JSON."""
+        """Send a query and return the id that it gets; raises EngineError, and ArgumentError for what is not JSON."""
         if self._failure is not None:
             raise self._failure
         self._count += 1

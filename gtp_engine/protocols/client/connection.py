@@ -94,7 +94,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
 
     @classmethod
     async def popen(cls, command: CommandWords, *, label: str | None = None, log: Path | str | None = None) -> Self:
-        """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are no text.
+        """Return a connection to a new process; raises EngineStartError, and ArgumentError for words that are not text.
 
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
         default the program's name.

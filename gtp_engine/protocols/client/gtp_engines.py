@@ -316,7 +316,7 @@ class GtpEngine(AsyncClient):
         """Return the move that the engine chooses in the position of a game, which does not change.
 
         `color` defaults to the side to play.  The engine has `timeout` seconds beyond the time of the limit.  Raises
-        EngineError also for a limit that the engine does not have, and for a move that is none.
+        EngineError also for a limit that the engine does not have, and for a reply that is not a move.
         """
         game, limit = question(game, limit)
         mover = game.to_play if color is None else to_color(color)

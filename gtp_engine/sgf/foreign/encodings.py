@@ -192,7 +192,7 @@ def utf_16(data: bytes) -> str | None:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether a file is no text but, say, a picture: it begins with control characters that no text has."""
+    """Return whether a file is not text but, say, a picture: it begins with control characters that no text has."""
     return utf_16(data) is None and _NO_TEXT.search(data[:_SAMPLE].rstrip(b"\0")) is not None
 
 

@@ -47,7 +47,7 @@ _DAMAGE: Final = (
     struct.error,
     pickle.UnpicklingError,
 )
-"""What reading a file that is no checkpoint raises."""
+"""What reading a file that is not a checkpoint raises."""
 
 
 LARGEST_DIFFERENCE: Final = 1e-4

@@ -292,7 +292,7 @@ class GameRow(NamedTuple):
 
 
 def read_games(path: Path) -> list[GameRow]:
-    """Return the games in a file, if there is one, each once; raises GamesFileError for a line that is no game."""
+    """Return the games in a file, if there is one, each once; raises GamesFileError for a line that is not a game."""
     games: dict[tuple[object, ...], GameRow] = {}
     for number, line in enumerate(complete_lines(path), start=1):
         try:
