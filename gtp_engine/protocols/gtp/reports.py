@@ -16,7 +16,7 @@ Reports hold Black's view; each output shows that of the colour it is for.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -69,6 +69,7 @@ _LEAST_OWNERSHIP: Final = 0.1
 # --- analyze commands and kata-raw-nn ---
 
 
+@dataclass(frozen=True)
 class ReportWriter:
     """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
 
@@ -77,51 +78,43 @@ class ReportWriter:
     KataGo's format has on request.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        perspective: str,
-        moves: tuple[int, int | None],
-        flags: Set[str],
-        *,
-        is_kata: bool,
-        pv_length: int | None = None,
-    ) -> None:
-        self._game: Final = game
-        self._perspective: Final = perspective
-        self._least, self._most = moves
-        self._flags: Final = flags
-        self._is_kata: Final = is_kata
-        self._pv_length: Final = pv_length
+    game: Game
+    perspective: str
+    moves: tuple[int, int | None]
+    flags: Set[str]
+    _: KW_ONLY
+    is_kata: bool
+    pv_length: int | None = None
 
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
-        view = ReportView(self._game, self._perspective, report.to_play, self._pv_length)
-        moves = _at_least(self._least, report)[: self._most]
+        view = ReportView(self.game, self.perspective, report.to_play, self.pv_length)
+        least, most = self.moves
+        moves = _at_least(least, report)[:most]
         if not moves:
             return ""
-        write = self._kata_move if self._is_kata else _lz_move
+        write = self._kata_move if self.is_kata else _lz_move
         parts = [write(view, view.move(order, move), move) for order, move in enumerate(moves)]
-        if "rootInfo" in self._flags:
+        if "rootInfo" in self.flags:
             parts.append(f"rootInfo {_fields(_root_info(view, report), _ROOT_FIELDS)}")
         parts += self._maps(view, report, "ownership")
         return " ".join(parts)
 
     def _kata_move(self, view: ReportView, fields: dict[str, Any], move: MoveReport) -> str:
         """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
-        if "noResultValue" in self._flags:
+        if "noResultValue" in self.flags:
             fields["noResultValue"] = move.no_result
         parts = [f"info {_fields(fields, _MOVE_FIELDS)} pv {' '.join(fields['pv'])}"]
         visits = view.pv_visits(move)
-        parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in self._flags]
+        parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in self.flags]
         return " ".join([*parts, *self._maps(view, move, "movesOwnership")])
 
     def _maps(self, view: ReportView, found: MoveReport | SearchReport, name: str) -> list[str]:
         """Return the ownership and its standard deviation that are wanted and known, under `name`."""
         parts = []
-        if name in self._flags and found.ownership_black is not None:
+        if name in self.flags and found.ownership_black is not None:
             parts.append(f"{name} {' '.join(map(as_text, view.owned(found.ownership_black).tolist()))}")
-        if f"{name}Stdev" in self._flags and found.ownership_stdev is not None:
+        if f"{name}Stdev" in self.flags and found.ownership_stdev is not None:
             parts.append(f"{name}Stdev {' '.join(map(as_text, view.over_board(found.ownership_stdev).tolist()))}")
         return parts
 

@@ -19,7 +19,7 @@ the network expects to win.  A long cycle is a draw.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -105,10 +105,6 @@ _NEAREST_SIZE: Final = 13
 
 CHECKED_LEVELS: Final = LEVELS[1::3]
 """Ranks that are checked by games, each against the next: 19k, 16k, … 9d."""
-
-
-class GamesFileError(TengenError):
-    """The file with the games of a measurement cannot be used."""
 
 
 class SkillPairing(NamedTuple):
@@ -292,14 +288,14 @@ class GameRow(NamedTuple):
 
 
 def read_games(path: Path) -> list[GameRow]:
-    """Return the games in a file, if there is one, each once; raises GamesFileError for a line that is not a game."""
+    """Return the games in a file, if there is one, each once; raises TengenError for a line that is not a game."""
     games: dict[tuple[object, ...], GameRow] = {}
     for number, line in enumerate(complete_lines(path), start=1):
         try:
             row = GameRow(**json_of(line))
         except (ValueError, TypeError) as error:
             advice = "remove the line, or name another file"
-            raise GamesFileError(f"{shown_path(path)}, line {number}, is not a game", advice=advice) from error
+            raise TengenError(f"{shown_path(path)}, line {number}, is not a game", advice=advice) from error
         games.setdefault((row.size, row.handicap, row.black, row.white, row.opening, row.network), row)
     return [*games.values()]
 
@@ -313,24 +309,23 @@ def pairings_of(skills: Sequence[float], games: int) -> list[SkillPairing]:
     return found
 
 
+@dataclass(frozen=True)
 class Measurement:
     """The games on boards of `size` points a side, kept in the file `path`; `log` receives a line for each game."""
 
-    def __init__(
-        self, networks: LevelNetworks, size: int, path: Path, *, batch: int, log: Callable[[str], None]
-    ) -> None:
-        self._networks: Final = networks
-        self.size: Final = size
-        self._path: Final = path
-        self._batch: Final = batch
-        self._log: Final = log
+    networks: LevelNetworks
+    size: int
+    path: Path
+    _: KW_ONLY
+    batch: int
+    log: Callable[[str], None]
 
     def games(self, handicap: int = 0) -> list[GameRow]:
         """Return the games that this network has played so far on this board with this handicap."""
-        networks = ("", self._networks.human.info.name)
+        networks = ("", self.networks.human.info.name)
         return [
             row
-            for row in read_games(self._path)
+            for row in read_games(self.path)
             if (row.size, row.handicap) == (self.size, handicap) and row.network in networks
         ]
 
@@ -344,13 +339,13 @@ class Measurement:
         missing = [pairing for pairing in pairings if pairing not in played]
         if not missing:
             return
-        network, seed = self._networks.human.info.name, len(played)
-        match = LevelGames(self._networks, self.size, batch=self._batch, seed=seed, handicap=handicap)
+        network, seed = self.networks.human.info.name, len(played)
+        match = LevelGames(self.networks, self.size, batch=self.batch, seed=seed, handicap=handicap)
         for number, ended in enumerate(match.play(missing), start=1):
             moves, leads = len(ended.game.moves), [round(lead, 1) for lead in ended.leads_black]
             row = GameRow(self.size, handicap, *ended.pairing, ended.black_points, moves, leads, network)
-            append(self._path, json.dumps(row._asdict()) + "\n")
-            self._log(
+            append(self.path, json.dumps(row._asdict()) + "\n")
+            self.log(
                 f"{self.size}x{self.size}: game {number} of {len(missing)}: skills {row.black:g} and {row.white:g}, "
                 f"Black leads by {ended.leads_black[-1]:+.1f} after {counted(moves, 'move')}"
             )

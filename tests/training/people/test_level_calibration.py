@@ -13,6 +13,7 @@ from nn import tiny_networks
 from superko_games import LAP, triple_ko
 
 from gtp_engine.base import files
+from gtp_engine.base.errors import TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_table import TOP_SKILL, settings_of
@@ -23,7 +24,6 @@ from gtp_engine.training.people.calibration import (
     KNOTS,
     Curve,
     GameRow,
-    GamesFileError,
     LevelGame,
     LevelGames,
     LevelNetworks,
@@ -170,7 +170,7 @@ def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_pa
     path.write_text(f"{row_of('fake')}\n" * 2 + row_of("fake")[:20])
     assert len(read_games(path)) == 1, "two processes had played the same games, which counted twice"
     path.write_text(f"{row_of('fake')}\n{{}}\n")
-    with pytest.raises(GamesFileError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
+    with pytest.raises(TengenError, match=r"games\.jsonl', line 2, is not a game; remove the line"):
         read_games(path)
 
 

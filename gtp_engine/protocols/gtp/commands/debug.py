@@ -90,7 +90,8 @@ def list_stones(server: GtpServer, args: Command) -> str:
     """Return the stones on one line, row by row from the top left."""
     color = parse_color(args[0])
     game = server.engine.game
-    return show_vertices(game, (point for point in _points(game) if game.color_at(point) == color))
+    points = board_points(game.width, game.height)
+    return show_vertices(game, (point for point in points if game.color_at(point) == color))
 
 
 @command("color", "VERTEX", "The color of a point: black, white or empty.")
@@ -139,10 +140,6 @@ def move_history(server: GtpServer, args: Command) -> str:
 
 def _show_moves(game: Game) -> list[str]:
     return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
-
-
-def _points(game: Game) -> tuple[int, ...]:
-    return board_points(game.width, game.height)
 
 
 @command(

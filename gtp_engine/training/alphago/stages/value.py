@@ -215,11 +215,6 @@ def samples_of(episodes: Sequence[Episode]) -> tuple[GameStore, PositionRefs]:
     return store, PositionRefs(np.arange(len(episodes)), moments, to_play)
 
 
-def split_episodes(episodes: Sequence[Episode], share: float) -> tuple[list[Episode], list[Episode]]:
-    """Return the training games and the test games; raises RecordsError if either part is empty."""
-    return split_games(episodes, share, attrgetter("game.name"))
-
-
 def run_value(stage: ValueStage, run: StageRun) -> Path | None:
     """Play the games and train until the end, or until the run is stopped; return the network file, or None."""
     settings, game, learning = stage.settings, stage.game, stage.learning
@@ -234,7 +229,7 @@ def run_value(stage: ValueStage, run: StageRun) -> Path | None:
     episodes = fill_games(run, settings.games, play, terms=game, seed=learning.seed)
     if len(episodes) < settings.games:
         return None
-    train_games, test_games = split_episodes(episodes, settings.test_share)
+    train_games, test_games = split_games(episodes, settings.test_share, attrgetter("game.name"))
     stream = ExampleStream(*samples_of(train_games), learning.batch, seed=learning.seed, for_value=True)
     objective = ValueObjective(*samples_of(test_games), settings.owners_weight)
     net = _new_value_net(policy, settings, learning.seed)
