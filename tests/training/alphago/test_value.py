@@ -32,7 +32,6 @@ from gtp_engine.training.alphago.stages.value import (
     run_value,
     samples_of,
     value_games,
-    values_of,
 )
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
 from gtp_engine.training.core.reporting import read_log
@@ -177,7 +176,8 @@ def test_the_value_network_receives_the_colour_to_move() -> None:
         value.to_value.bias.fill_(-1.0)
     store = GameStore(orderly_records(1))
     with torch.no_grad():
-        values = values_of(store, store.move_refs(), value)
+        (examples,) = examples_of(store, store.move_refs(), for_value=True)
+        values = value(examples.planes)[:, 0].numpy()
     assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
 
 

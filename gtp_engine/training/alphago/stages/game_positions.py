@@ -5,7 +5,7 @@
     Replayer       the planes of such positions, and the owners of all points at the end of their games
     ExampleBatch   positions as torch tensors, with the move played and the outcome
     ExampleStream  an endless stream of batches, whose order follows from its seed and `state`
-    examples_of    given positions in one orientation
+    examples_of    given positions as they are
 
 Letters: G games, K positions, A = H·W points of a board.
 """
@@ -257,13 +257,11 @@ class ExampleStream:
         return np.random.default_rng((self._seed, self._epoch)).permutation(self.positions)
 
 
-def examples_of(
-    store: GameStore, refs: PositionRefs, *, size: int = BATCH, for_value: bool, symmetry: int = IDENTITY
-) -> Iterator[ExampleBatch]:
-    """Yield the positions in their order, up to `size` at a time, all in one orientation.
+def examples_of(store: GameStore, refs: PositionRefs, *, size: int = BATCH, for_value: bool) -> Iterator[ExampleBatch]:
+    """Yield the positions in their order, up to `size` at a time, as they are.
 
     `for_value` as in `Replayer`.
     """
     replayer = Replayer(store, size, for_value=for_value)
     for batch in refs.batches(size):
-        yield replayer.examples(batch, np.full(len(batch.games), symmetry, dtype=np.int32))
+        yield replayer.examples(batch, np.full(len(batch.games), IDENTITY, dtype=np.int32))

@@ -26,10 +26,9 @@ from torch import Tensor
 from gtp_engine.base.errors import ConfigError, counted, shown_path
 from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.positions import FloatArray, Positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import (
     Collector,
@@ -199,12 +198,6 @@ class ValueObjective:
         figures = [self.figures(evaluate(batch.planes), batch) * len(batch.planes) for batch in batches]
         means = torch.stack(figures).sum(dim=0) / len(self._refs.games)
         return dict(zip(self.names, means.tolist(), strict=True))
-
-
-def values_of(store: GameStore, refs: PositionRefs, evaluate: Evaluate, *, symmetry: int = IDENTITY) -> FloatArray:
-    """Return a value network's values of positions in one orientation, for the side to move, float32[K]."""
-    batches = examples_of(store, refs, for_value=True, symmetry=symmetry)
-    return np.concatenate([evaluate(batch.planes)[:, 0].numpy() for batch in batches])
 
 
 def samples_of(episodes: Sequence[Episode]) -> tuple[GameStore, PositionRefs]:
