@@ -113,7 +113,7 @@ def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) 
     assert "no-such-package MISSING" in text
     assert "PROBLEM        the package no-such-package is not installed" in text
     assert "PROBLEM        onnxruntime cannot be used: ModuleNotFoundError" in text
-    assert "network        cannot be run." in text
+    assert "network        cannot run." in text
 
 
 def test_a_provider_that_does_not_load_gives_way_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,8 @@ _SERVE_HELP: Final = """Play and analyse in the browser, and let other machines 
 gtp-engine serve --open                      for this machine
 gtp-engine serve --host 0.0.0.0              for others, too
 
-Open the address that is printed: its token lets you in. KaTrain can use it as its remote engine, every other Go program
-through `gtp-engine connect`.
+Open the address that it prints: the token in it lets you in. KaTrain can use the server as its remote engine, every
+other Go program through `gtp-engine connect`.
 """
 
 

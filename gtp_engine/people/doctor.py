@@ -81,7 +81,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
     memory_text = "unknown" if memory is None else f"{memory:,} MiB"
     memory_text += "" if free is None else f", {free:,} MiB of it free"
     simd, network, default = findings["simd"], findings["network"], findings["plays_with"]
-    runs = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot be run."
+    runs = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot run."
     chosen = f"set by `gtp-engine models default`: {default['file']}"
     how = "which ships with the engine" if default["is_builtin"] else chosen
     lines = {
@@ -119,7 +119,7 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
             problems.append(f"the package {name} is not installed: run `{command_with(name)}`")
     if not runtimes:
         problems.append(
-            "onnxruntime is not installed, so networks cannot be run on graphics cards, nor compared: run "
+            "onnxruntime is not installed, so networks can neither run on graphics cards nor be compared: run "
             f"`{command_with('onnxruntime')}`"
         )
     if len(runtimes) > 1:

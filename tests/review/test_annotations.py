@@ -63,7 +63,7 @@ def test_a_mistake_has_a_mark_a_comment_and_a_variation() -> None:
     assert after.get_raw("BM") == b"1"
     assert after.get("C") == (
         "White A5 is a big mistake: it loses 7.0 points and 7% winrate. Before it White leads by 1.0, after it Black "
-        "leads by 6.0. Better is C5: C5."
+        "leads by 6.0. Better: C5."
     )
     assert len(before) == 2 and before[1].get_move() == ("w", (4, 2))
     assert before[1].get("N") == "C5: White 50%, White leads by 1.0"

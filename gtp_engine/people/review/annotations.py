@@ -205,7 +205,7 @@ def comment_on(move: PlayedMove, before: Finding, after: Finding) -> str:
     if move.is_mistake:
         size = "a big mistake" if move.points_lost >= BAD else "a mistake"
         best = before.best
-        better = "" if best is None else f"Better is {best.vertex}: {' '.join(best.pv)}."
+        better = "" if best is None else f"Better: {' '.join(best.pv)}."
         return (
             f"{name} {move.vertex} is {size}: it loses {move.points_lost:.1f} points and {move.winrate_lost:.0%} "
             f"winrate. Before it {lead_text(before.lead)}, after it {lead_text(after.lead)}. {better}"

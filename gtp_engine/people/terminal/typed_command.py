@@ -30,7 +30,7 @@ _MEANINGS: Final = {
     "resign": later("give up the game"),
     "save FILE": later("write an SGF file"),
     "load FILE": later("read an SGF file"),
-    "level 5k": later("weaken the engine"),
+    "level 5k": later("make it weaker"),
     "new 9 white": later("start another game"),
     "quit": later("end, also Ctrl-D"),
 }

@@ -53,9 +53,9 @@ class ServerSettings(Section, name="serve"):
     open: bool = option(False, "Open the page in this machine's browser.")
     token: str | None = option(
         None,
-        f"Only let in clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "
-        f"see it here, but not in the environment variable {TOKEN_VARIABLE}. Not set: one is made up and printed. "
-        f"{NO_TOKEN}: every user of this machine is let in without one.",
+        f"Let in only clients that give this token, of {LEAST_TOKEN} characters or more. Other users of this machine "
+        f"can see it here, but not in the environment variable {TOKEN_VARIABLE}. Not set: a random one is printed. "
+        f"{NO_TOKEN}: let every user of this machine in without one.",
         unit="text",
     )
     allowed_host: str | None = option(
@@ -69,13 +69,13 @@ class ServerSettings(Section, name="serve"):
     )
     proxy: str | None = option(
         None,
-        "Addresses of reverse proxies in front of the server, separated by commas. What they say about the addresses "
-        "of their clients (X-Forwarded-For) and about encryption (X-Forwarded-Proto) is believed.",
+        "Addresses of reverse proxies in front of the server, separated by commas. The server believes what they say "
+        "about their clients' addresses (X-Forwarded-For) and about encryption (X-Forwarded-Proto).",
         unit="addresses",
     )
     access_log: bool = option(False, "Log every request, with address and role, without the token.")
     log_format: str = option(
-        "text", "How the log on stderr is written; json has an object in each line.", choices=("text", "json")
+        "text", "Form of the log on stderr; json has one object per line.", choices=("text", "json")
     )
     certificate: str | None = option(
         None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"

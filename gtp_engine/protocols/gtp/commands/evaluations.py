@@ -109,7 +109,7 @@ def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
 @command(
     "debug_moves",
     "[rawstats] [VERTEX]...",
-    "The board after these moves and what the last search knows about it; rawstats: and the network's evaluation.",
+    "The board after these moves and what the last search knows about it; with rawstats also the network's evaluation.",
 )
 def debug_moves(server: GtpServer, args: Command) -> str:
     """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
@@ -126,7 +126,7 @@ def debug_moves(server: GtpServer, args: Command) -> str:
     return "\n".join(parts)
 
 
-@command("kata-benchmark", "VISITS", "How fast ten positions are searched with so many visits each.", exact=True)
+@command("kata-benchmark", "VISITS", "Search ten positions with this many visits each; print the speed.", exact=True)
 def kata_benchmark(server: GtpServer, args: Command) -> str:
     """Return one line in KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")

@@ -80,7 +80,7 @@ def _option_of(name: str) -> str:
     return key
 
 
-@command("kata-list-params", "", "The names of all settings, KataGo's and our own.")
+@command("kata-list-params", "", "The names of all settings, KataGo's and Tengen's own.")
 def kata_list_params(server: GtpServer, args: Command) -> str:
     """Return the names on one line."""
     return " ".join(OPTION_OF)
