@@ -56,7 +56,7 @@ def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path)
         with pytest.raises(TengenError, match="expected a regular file"):
             param.declared.parse(str(special))
     else:
-        assert isinstance(param.type, UserPath), "FILE, FOLDER, PATH and RECORD of `cli.options` refuse what is no file"
+        assert isinstance(param.type, UserPath), "FILE, FOLDER, PATH and RECORD of `cli.options` refuse other things"
         with pytest.raises(click.BadParameter, match="is not a regular file"):
             param.type.convert(str(special), param, context)
 

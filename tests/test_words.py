@@ -9,7 +9,7 @@ NOT_USED = (
     *("judg", "foretell", "foretold", r"\banew\b"),
     *("somebody", "nobody", "whoever"),  # the parties have names
     *(r"\bhears?\b", r"\btells\b"),  # a program gets, says, shows, reports
-    *("is to be had", "gets the mend", "queries that are none", "as servers have it"),
+    *("is to be had", "gets the mend", "queries that are none", "as servers have it", "in the place of", "what is no "),
     r"[0-9}] %(?![s\w(]| \d)",  # 31%
 )
 """Words for which the field or the language has usual ones, as regular expressions."""

@@ -101,7 +101,7 @@ def test_marks_and_labels() -> None:
     root.set_label("A9", "x")
     assert root.marks == dict.fromkeys(["A8", "B8"], "triangle") | {"B9": "circle"}
     assert GameTree(tree.to_bytes()).root.labels == {"C7": "a:b", "D6": "1:2]", "A9": "x"}
-    assert "LB[cc:a\\:b][xx:n]" in tree.to_sgf(), "what is no label of this board stays"
+    assert "LB[cc:a\\:b][xx:n]" in tree.to_sgf(), "what is not a label of this board stays"
     with pytest.raises(SgfError, match="mark 'star': expected one of triangle"):
         root.set_mark("A1", "star")
     with pytest.raises(InvalidVertexError):
