@@ -19,7 +19,6 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
-_STATUS: Final = Path("/proc/self/status")
 _M_ARENA_MAX: Final = -8  # of malloc.h
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _SMALL_CORES: Final = Path("/sys/devices/cpu_atom")
@@ -134,7 +133,7 @@ def available_memory_mib(
 
 def own_memory_mib() -> int | None:
     """Return the memory in MiB that this process has in use; None where Linux's files do not give it."""
-    words = _field(_read(_STATUS), "VmRSS").split()
+    words = _field(_read(Path("/proc/self/status")), "VmRSS").split()
     return int(words[0]) // 1024 if words else None
 
 

@@ -28,10 +28,8 @@ QUEUED_LINES: Final = 10_000
 """Lines read ahead of the running command; beyond this the controller has to wait."""
 
 LOADER_JOIN: Final = 0.2
-"""Seconds that the process waits at its end for an engine that is still loading."""
-
-READ_WAIT: Final = 0.2
-"""Seconds for the lines that were sent before the engine could not be built: they are read within milliseconds."""
+"""Seconds that the process waits at its end for an engine that is still loading, or for lines sent before that failed,
+which are read within milliseconds."""
 
 REFUSED: Final = 2
 """Exit status when the engine could not be built for a reason that the user has to fix."""
@@ -73,23 +71,17 @@ class Loader(Generic[T]):
         """Exit status of the process if only the engine decides it."""
         self._thread: Final = threading.Thread(target=self._run, name="engine loader", daemon=True)
 
-    def start(self) -> None:
-        """Begin to load; return at once."""
+    def start(self, refused: Callable[[], None] = lambda: None) -> None:
+        """Begin to load; return at once.
+
+        `refused` is called, LOADER_JOIN later, if the engine cannot be built for a reason that the user has to fix.
+        """
+        self._refused = refused
         self._thread.start()
 
     def __call__(self) -> T:
         """Return the engine, waiting for it; raises EngineUnavailableError if it could not be built."""
         return self._result.result()
-
-    def when_refused(self, callback: Callable[[], None]) -> None:
-        """Call `callback`, READ_WAIT later, if the engine cannot be built for a reason that the user has to fix."""
-
-        def call(result: Future[T]) -> None:
-            if self.status == REFUSED:
-                time.sleep(READ_WAIT)
-                callback()
-
-        self._result.add_done_callback(call)
 
     def close(self, timeout: float = LOADER_JOIN) -> bool:
         """Close the engine, if any; return False if it is still loading after `timeout` seconds."""
@@ -108,6 +100,8 @@ class Loader(Generic[T]):
             self._result.set_result(self._load())
         except TengenError as error:
             self._fail(error, str(error), REFUSED)
+            time.sleep(LOADER_JOIN)
+            self._refused()
         except BaseException as error:
             self._log(traceback.format_exc().rstrip())
             self._fail(error, f"{type(error).__name__}: {error}", BROKEN)

@@ -164,33 +164,12 @@ def test_lines_that_were_sent_before_the_engine_failed_are_answered() -> None:
     assert (done.stdout, done.returncode) == (b"= Tengen\n\n", 2)
 
 
-NO_ENGINE = """
-def engine():
-    print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')
-    raise RuntimeError('no engine')
-"""
-
-
 def test_what_libraries_print_does_not_reach_the_controller() -> None:
-    done = serve(NO_ENGINE, b"get_komi\nname\n")
+    prints = "print('= from print'); os.write(1, b'= from descriptor 1'); os.system('echo = from a child')"
+    done = serve(f"def engine(): {prints}; raise RuntimeError('no engine')\n", b"get_komi\nname\n")
     assert done.stdout == b"? engine not available: RuntimeError: no engine\n\n= Tengen\n\n"
     for text in (b"from print", b"from descriptor 1", b"from a child", b"Traceback", b"cannot be started"):
         assert text in done.stderr
-    assert done.returncode == 1
-
-
-SLOW_LOADER = """
-class Loader(session.Loader):
-    def _run(self):
-        super()._run()
-        time.sleep(600)
-session.Loader = Loader
-"""
-
-
-def test_an_engine_that_fails_decides_the_status_even_if_its_thread_has_not_ended() -> None:
-    done = serve(NO_ENGINE + SLOW_LOADER, b"get_komi\n")
-    assert done.stdout.startswith(b"? engine not available")
     assert done.returncode == 1
 
 

@@ -57,6 +57,7 @@ class RolloutSource(FakeSource):
     config = Config().with_values({"search.search": "rave", "search.visits": 20, "search.threads": 1, "search.seed": 1})
 
     def load(self, config: Config) -> Any:
+        super().load(config)
         return SharedEngines(config).load_for_analyses()
 
 

@@ -18,7 +18,6 @@ from web.attacks import NEW
 from web.play_transcripts import FOLDER, received, replay
 from web.serving import RolloutSource, close, saved_game, serving, until
 
-from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
 from gtp_engine.engine.rehearsal import Kernels
@@ -74,13 +73,7 @@ async def test_a_game_that_is_opened_again_goes_on_with_its_clocks(tmp_path: Pat
 
 async def test_a_page_that_closes_while_the_network_is_loaded_is_answered(tmp_path: Path) -> None:
     """It waited until the silence of the connection was noticed, half a minute."""
-
-    class SlowSource(RolloutSource):
-        def load(self, config: Config) -> Any:
-            assert self.is_loaded.wait(60)
-            return super().load(config)
-
-    source = SlowSource()
+    source = RolloutSource()
     source.is_loaded.clear()
     async with serving(source, games=tmp_path) as client:
         async with client.ws_connect("/play") as socket:

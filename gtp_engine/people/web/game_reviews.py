@@ -133,7 +133,8 @@ def review_record(
 
     def progress(share: float, text: str) -> None:
         nonlocal sent
-        found = _found(saved, len(line.positions))
+        first = [saved.get(True, number) for number in range(len(line.positions))]
+        found = [saved.get(False, each.number) or each for each in first if each is not None]  # second looks count
         if not found:
             send(share, None)
         elif found != sent:
@@ -159,12 +160,6 @@ def stored_review(data: bytes, config: Config) -> FinishedReview | None:
 def _line_of(data: bytes, config: Config) -> GameLine:
     """Return the game of a record, which may name no rules or komi."""
     return read_game(data, rules=Rules.parse(config.game.rules), komi=config.game.komi)
-
-
-def _found(saved: SavedWork, count: int) -> list[Finding]:
-    """Return the findings of the positions that have been searched, from the first one on; second looks count."""
-    first = [saved.get(True, number) for number in range(count)]
-    return [saved.get(False, each.number) or each for each in first if each is not None]
 
 
 class SavedReviews(JsonFiles):

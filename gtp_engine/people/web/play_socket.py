@@ -147,17 +147,11 @@ class _Page:
         ]
         hello = {"version": __version__, "levels": self._games.has_levels, "rules": rules, "max_file": MAX_FILE}
         self._send({"type": "hello", **hello, "role": self._role.name.lower()})
-        waiting: asyncio.Queue[bytes | None] = asyncio.Queue(1)
-
-        async def read() -> None:
-            async for message in self._client.messages():
-                await waiting.put(message)
-            await waiting.put(None)
-
+        turn = asyncio.Lock()
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(read())
-            while (message := await waiting.get()) is not None:
-                await self._answer(self._follow(message))
+            async for message in self._client.messages():
+                await turn.acquire()
+                tasks.create_task(self._answer(self._follow(message))).add_done_callback(lambda _: turn.release())
 
     async def _answer(self, work: Awaitable[Message | None]) -> None:
         """Do what a message asks for and send what that returns, or why it is impossible."""

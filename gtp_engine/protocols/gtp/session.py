@@ -113,8 +113,7 @@ def run_session(
 
     with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
         if loader is not None:
-            loader.when_refused(lines.end)
-            loader.start()
+            loader.start(lines.end)
         answer_lines(server, lines, send, lambda: output.is_closed, record)
     return output.trouble
 
