@@ -13,17 +13,16 @@ from gtp_engine.arena.match.settings import MatchError, MatchSettings, Sprt
 SETTINGS = MatchSettings(first="engine-a", second="engine-b", size=9, komi=7.0)
 
 
-def played(path: Path, version: str = "") -> MatchFolder:
-    """Return the folder of a match of which one game has been played, by a first engine of this version."""
+def play(path: Path, version: str = "") -> None:
+    """Play one game of the match, with a first engine of this version."""
     folder = MatchFolder(path, SETTINGS)
     with folder.playing():
         folder.check_engine("first", {"name": "Tengen", "version": version})
         folder.add(record(1), "")
-    return folder
 
 
 def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> None:
-    played(tmp_path)
+    play(tmp_path)
     results = tmp_path / "results.jsonl"
     with results.open("a") as file:
         file.write(record(2).to_line()[:40])
@@ -61,7 +60,7 @@ def test_a_match_that_is_being_played_can_be_read(tmp_path: Path) -> None:
 
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
-    played(tmp_path)
+    play(tmp_path)
     longer = dataclasses.replace(SETTINGS, games=100, parallel=2)
     assert MatchFolder(tmp_path, longer).records() == [record(1)], "more games, and more at once"
     with pytest.raises(MatchError, match=r"another match \(komi 7\.0 there, 6\.5 now\)"):
@@ -72,12 +71,12 @@ def test_a_failed_start_does_not_block_the_corrected_command(tmp_path: Path) -> 
     failed = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, second="gnugoo"))
     with failed.playing():
         failed.check_engine("first", {"name": "Tengen", "version": "0.1"})
-    played(tmp_path, version="0.2")
+    play(tmp_path, version="0.2")
     assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
 
 
 def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
-    played(tmp_path)
+    play(tmp_path)
     header = json.loads((tmp_path / "match.json").read_text())
     del header["settings"]["sprt"]
     (tmp_path / "match.json").write_text(json.dumps(header))
@@ -106,7 +105,7 @@ def test_engines_that_also_tell_another_engines_version_are_named_by_their_own(
 
 
 def test_another_engine_is_refused(tmp_path: Path) -> None:
-    played(tmp_path, version="0.1")
+    play(tmp_path, version="0.1")
     again = MatchFolder(tmp_path, SETTINGS)
     again.check_engine("first", {"name": "Tengen", "version": "0.1"})
     assert again.engine_name("first") == "Tengen 0.1"
@@ -130,7 +129,7 @@ def test_another_engine_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_damage_is_named(tmp_path: Path, file: str, text: str | None, message: str) -> None:
-    played(tmp_path)
+    play(tmp_path)
     path = tmp_path / file
     if text is None:
         path.unlink()
@@ -138,9 +137,3 @@ def test_damage_is_named(tmp_path: Path, file: str, text: str | None, message: s
         path.write_text(text if file == "match.json" else path.read_text() + text)
     with pytest.raises(MatchError, match=message):
         MatchFolder(tmp_path, SETTINGS)
-
-
-def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(MatchError, match=r"cannot write to .*file"):
-        MatchFolder(tmp_path / "file", SETTINGS).playing().__enter__()

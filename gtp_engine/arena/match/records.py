@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed
 from gtp_engine.base.errors import shown_path
-from gtp_engine.base.files import append, complete_lines, json_of, owning, replacing
+from gtp_engine.base.files import append, complete_lines, json_of, owning, replacing, writing
 from gtp_engine.base.steps import differences
 
 FORMAT: Final = 1
@@ -102,11 +102,7 @@ class MatchFolder:
         self._names = {side: settings.name(side) for side in SIDES}
         self._settings = settings.identity()
         self._records: list[GameRecord] = []
-        try:
-            self._open_header()
-            self._records = self._read_results(cut=False)
-        except OSError as error:
-            raise self._unusable(error) from error
+        self._read(cut=False)
 
     @contextmanager
     def playing(self) -> Iterator[None]:
@@ -115,20 +111,21 @@ class MatchFolder:
         Raises MatchError while another process has it, and for what opening the folder raises it.
         """
         with owning(self.path, MatchError):
-            try:
+            self._read(cut=True)
+            with writing(self.path, MatchError, "a match to"):
                 for folder in ("games", "logs"):
                     (self.path / folder).mkdir(exist_ok=True)
-                self._open_header()
-                with self._lock:
-                    self._records = self._read_results(cut=True)
                 if not self._records:
                     self._write_header()
-            except OSError as error:
-                raise self._unusable(error) from error
             yield
 
-    def _unusable(self, error: OSError) -> MatchError:
-        return MatchError(f"cannot use the match folder {self.path}: {error.strerror}")
+    def _read(self, *, cut: bool) -> None:
+        try:
+            self._open_header()
+            with self._lock:
+                self._records = self._read_results(cut=cut)
+        except OSError as error:
+            raise MatchError(f"cannot use the match folder {self.path}: {error.strerror}") from error
 
     def records(self) -> list[GameRecord]:
         """Return the finished games, sorted by number."""
