@@ -141,7 +141,7 @@ def review_command(
     from gtp_engine.nn.evaluators import evaluator_of
     from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.people.review.lessons import open_people
-    from gtp_engine.people.review.review_files import FileReviewer, Terms, WorkerRequest, open_searcher
+    from gtp_engine.people.review.review_files import FileReviewer, Terms, open_searcher
 
     seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
     is_timed = seconds is not None or total is not None
@@ -157,8 +157,9 @@ def review_command(
     people = open_people(config, evaluator, log)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     terms = Terms(rules, komi, place.game, settings.territory, settings.variations, settings.player)
-    request = WorkerRequest(settings.workers, settings.ray, write_log)
-    with open_searcher(config, effort, games=len(sources), request=request) as searcher:
+    with open_searcher(
+        config, effort, games=len(sources), workers=settings.workers, address=settings.ray, note=write_log
+    ) as searcher:
         analysis = GameAnalysis(config, evaluator, effort, searcher=searcher)
         reviewer = FileReviewer(analysis, terms, people, None if searcher is None else searcher.complete)
         outcomes = _review(reviewer, sources, searcher)

@@ -23,7 +23,6 @@ from gtp_engine.people.review.review_files import (
     ReviewOutcome,
     ReviewWorkerMaker,
     Terms,
-    WorkerRequest,
     open_searcher,
     packed,
     review_all,
@@ -101,7 +100,7 @@ def test_one_process_for_one_game_or_little_memory(games: int, free: int, monkey
     """Each of many cores had its copy of a large network."""
     monkeypatch.setattr(review_files, "available_cores", lambda: 16)
     monkeypatch.setattr(review_files, "free_memory_mib", lambda: free)
-    with open_searcher(Config(), EFFORT, games=games, request=WorkerRequest()) as searcher:
+    with open_searcher(Config(), EFFORT, games=games) as searcher:
         assert searcher is None
 
 

@@ -321,80 +321,60 @@ class GameAnalysis:
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each place of `line`; an exception that `progress` raises ends it."""
-        run = _Run(self._searcher, line, saved, progress, self._group)
+        search = partial(self._search, line, saved, progress)
         visits = self._effort.first_visits(line.points)
         total, seconds = self._effort.total, self._effort.seconds
         everything = range(len(line.places))
-        share = 0.5 if self._effort.has_second_pass else 1.0
         if total is not None:
             seconds = FIRST_PASS_TIME * total / len(everything)
-        findings = run.search(everything, visits, seconds=seconds, share=share)
+        findings = search(everything, visits, seconds, begin=0.0, end=0.5 if self._effort.has_second_pass else 1.0)
         if not self._effort.has_second_pass:
             return findings
         again = of_interest(findings, line.places)
         seconds = None if total is None else (1.0 - FIRST_PASS_TIME) * total / len(again)
         more = None if visits is None else SECOND_FACTOR * visits
-        found = run.search(again, more, seconds=seconds, share=0.5, is_first=False)
+        found = search(again, more, seconds, begin=0.5, end=1.0)
         for place, finding in zip(again, found, strict=True):
             if finding.visits > findings[place].visits:  # in a short time a second look may see less
                 findings[place] = finding
         return findings
 
-
-@dataclass(frozen=True)
-class _Run:
-    """The review of one game."""
-
-    searcher: GroupSearcher
-    line: GameLine
-    saved: SavedWork
-    progress: OnProgress
-    group: int
-
-    def search(
+    def _search(
         self,
+        line: GameLine,
+        saved: SavedWork,
+        progress: OnProgress,
         places: Sequence[int],
         visits: int | None,
+        seconds: float | None,
         *,
-        seconds: float | None = None,
-        share: float,
-        is_first: bool = True,
+        begin: float,
+        end: float,
     ) -> list[Finding]:
         """Return the findings of these places, each searched with `visits` or for `seconds`.
 
-        `share` is that of this pass in the whole review, for the progress; the second pass comes last.
+        This pass is the review from the share `begin` to the share `end` of it.
         """
-        groups = [places[start : start + self.group] for start in range(0, len(places), self.group)]
-        missing = [group for group in groups if self._known(group, is_first) is None]
-        found: list[Finding] = []
+        is_first, found = begin == 0.0, list[Finding]()
+        groups = [places[start : start + self._group] for start in range(0, len(places), self._group)]
+        missing = [group for group in groups if any(saved.get(is_first, place) is None for place in group)]
+
+        def asked(group: Sequence[int]) -> PositionGroup:
+            at, limit = [line.places[place] for place in group], None if seconds is None else len(group) * seconds
+            return PositionGroup(tuple(each.position for each in at), tuple(each.played for each in at), visits, limit)
 
         def tell(more: float) -> None:
             done = len(found) + more
-            part = share * done / len(places)
             text = f"{'position' if is_first else 'second look'} {int(done)}/{len(places)}"
-            self.progress(part if is_first else 1.0 - share + part, text)
+            progress(begin + (end - begin) * done / len(places), text)
 
         tell(0.0)
-        results = self.searcher.search((self._request(group, visits, seconds) for group in missing), tell)
+        results = self._searcher.search(map(asked, missing), tell)
         for group in groups:
-            known = self._known(group, is_first)
-            if known is None:
+            known = [finding for place in group if (finding := saved.get(is_first, place)) is not None]
+            if len(known) < len(group):
                 known = next(results)
-                self.saved.add(is_first, group, known)
+                saved.add(is_first, group, known)
             found += known
             tell(0.0)
         return found
-
-    def _known(self, places: Sequence[int], is_first: bool) -> list[Finding] | None:
-        """Return what was found in a group earlier, None if any of it is missing."""
-        known = [finding for place in places if (finding := self.saved.get(is_first, place)) is not None]
-        return known if len(known) == len(places) else None
-
-    def _request(self, places: Sequence[int], visits: int | None, seconds: float | None) -> PositionGroup:
-        found = [self.line.places[place] for place in places]
-        return PositionGroup(
-            positions=tuple(place.position for place in found),
-            played=tuple(place.played for place in found),
-            visits=visits,
-            seconds=None if seconds is None else len(places) * seconds,
-        )

@@ -194,24 +194,16 @@ def color_letter(color: int) -> str:
 
 
 def _candidate(move: MoveReport, position: GamePosition) -> Candidate:
-    game = position.game
-    seen, pv = move.seen_by(BLACK), _legal_line(move.pv[:LONGEST_LINE])
+    game, seen, line = position.game, move.seen_by(BLACK), move.pv[:LONGEST_LINE]
+    ends = (i for i in range(2, len(line)) if line[i - 2] == line[i - 1] == PASS)  # the game would be over
     return Candidate(
         vertex=game.vertex(move.point),
         visits=move.visits,
         winrate=round(seen.winrate, 4),
         lead=round(seen.lead, 2),
         prior=round(move.prior, 4),
-        pv=tuple(map(game.vertex, pv)),
+        pv=tuple(map(game.vertex, line[: next(ends, None)])),
     )
-
-
-def _legal_line(points: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a continuation up to two passes in a row, after which the game would be over."""
-    for i in range(1, len(points)):
-        if points[i - 1] == points[i] == PASS:
-            return points[: i + 1]
-    return points
 
 
 @dataclass(frozen=True)
@@ -490,7 +482,8 @@ def played_move(move: Move, before: Finding, after: Finding, position: GamePosit
     may_lose = is_compared and not is_best
     lost = points_lost(lead, lead_after) if may_lose else 0.0
     winrate_lost = round(max(0.0, winrate - winrate_after), 4) if may_lose else 0.0
-    is_decided = _is_decided(winrate, winrate_after)
+    least, most = OPEN_WINRATES
+    is_decided = max(winrate, winrate_after) < least or min(winrate, winrate_after) > most
     is_mistake = _is_mistake(lost, winrate_lost, is_decided=is_decided)
     return PlayedMove(
         number=after.number,
@@ -505,12 +498,6 @@ def played_move(move: Move, before: Finding, after: Finding, position: GamePosit
     )
 
 
-def _is_decided(before: float, after: float) -> bool:
-    """Return whether a game is decided, for the same side, at both of these winrates."""
-    least, most = OPEN_WINRATES
-    return max(before, after) < least or min(before, after) > most
-
-
 def _mark(before: Finding, lost: float, *, is_best: bool, is_mistake: bool) -> str | None:
     """Return the property that marks a move, None for a usual one."""
     if is_mistake:
@@ -519,13 +506,9 @@ def _mark(before: Finding, lost: float, *, is_best: bool, is_mistake: bool) -> s
     is_surprising = before.played_prior is not None and before.played_prior <= SURPRISING
     if lost > NOTHING or not is_surprising or not least <= before.winrate <= most:
         return None
-    return "TE" if is_best and _is_far_better(before) else "IT"
-
-
-def _is_far_better(before: Finding) -> bool:
-    """Return whether the first candidate is better than the others by FINE_GAIN points."""
     leads = [seen_by(before.to_play, candidate)[1] for candidate in before.candidates]
-    return len(leads) > 1 and all(leads[0] - lead >= FINE_GAIN for lead in leads[1:])
+    is_far_better = len(leads) > 1 and all(leads[0] - lead >= FINE_GAIN for lead in leads[1:])
+    return "TE" if is_best and is_far_better else "IT"
 
 
 def _mean_lost(moves: Sequence[PlayedMove]) -> float | None:

@@ -230,17 +230,27 @@ def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator
 def completed(review: GameReview, analysis: GameAnalysis | None, people: People | None = None) -> GameReview:
     """Return the review with lessons, and with what `people` play; raises what the evaluators raise.
 
-    Without an `analysis` the lessons have the moves that the review has looked at already.
+    Without an `analysis`, or if time limits it, the lessons have the moves that the review has looked at already.
     """
     if people is not None and people.plays_on(review.line.positions[0].game):
         review = _with_people(review, people)
     mistakes = sorted((move for color in "BW" for move in review.mistakes_of(color)), key=lambda move: move.number)
-    return replace(review, lessons=_lessons(review, analysis, people, mistakes))
-
-
-def _lesson(move: PlayedMove, answers: Mapping[str, Answer]) -> Lesson:
-    found = tuple(sorted(answers.values(), key=lambda answer: answer.points_lost))
-    return Lesson(move.number, found, is_next=_is_next(move.people))
+    known = [_known_answers(review, move) for move in mistakes]
+    visits = None if analysis is None else analysis.visits(review.line.points)
+    if analysis is not None and visits is not None:
+        wanted = []
+        for move, answers in zip(mistakes, known, strict=True):
+            points = _points_to_compare(review, people, move) - {_point(review, vertex) for vertex in answers}
+            wanted += [(move, answers, each) for each in _positions_after(review.line, move.number, sorted(points))]
+        found = analysis.look_at([each for _, _, each in wanted], max(2, round(_VISITS_SHARE * visits)))
+        for (move, answers, position), after in zip(wanted, found, strict=True):
+            answer = _answer_after(review, move, position, after)
+            answers[answer.vertex] = answer
+    lessons = []
+    for move, answers in zip(mistakes, known, strict=True):
+        compared = tuple(sorted(answers.values(), key=lambda answer: answer.points_lost))
+        lessons.append(Lesson(move.number, compared, is_next=_is_next(move.people)))
+    return replace(review, lessons=tuple(lessons))
 
 
 def _with_people(review: GameReview, people: People) -> GameReview:
@@ -255,24 +265,6 @@ def _with_people(review: GameReview, people: People) -> GameReview:
     choices = people.choices(line, review.moves, ranks)
     moves = tuple(replace(move, people=choice) for move, choice in zip(review.moves, choices, strict=True))
     return replace(review, moves=moves, played_like=found)
-
-
-def _lessons(
-    review: GameReview, analysis: GameAnalysis | None, people: People | None, mistakes: Sequence[PlayedMove]
-) -> tuple[Lesson, ...]:
-    """Return the lessons of the mistakes; moves that are not known well enough are searched, if time allows."""
-    known = [_known_answers(review, move) for move in mistakes]
-    visits = None if analysis is None else analysis.visits(review.line.points)
-    if analysis is not None and visits is not None:
-        wanted = []
-        for move, answers in zip(mistakes, known, strict=True):
-            points = _points_to_compare(review, people, move) - {_point(review, vertex) for vertex in answers}
-            wanted += [(move, answers, each) for each in _positions_after(review.line, move.number, sorted(points))]
-        found = analysis.look_at([each for _, _, each in wanted], max(2, round(_VISITS_SHARE * visits)))
-        for (move, answers, position), after in zip(wanted, found, strict=True):
-            answer = _answer_after(review, move, position, after)
-            answers[answer.vertex] = answer
-    return tuple(_lesson(move, answers) for move, answers in zip(mistakes, known, strict=True))
 
 
 def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:

@@ -12,7 +12,7 @@ positions are searched, and reviews are completed.  Each worker has networks of 
 import json
 import pickle
 import zlib
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from glob import escape
 from itertools import chain, count
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gtp_engine.base.errors import TengenError, WorkerError
 from gtp_engine.base.files import json_of, replacing
@@ -75,14 +75,6 @@ _WITH_TERRITORY: Final = "-territory"
 """Added to the key in the JSON of a review whose record has marks of territory."""
 
 
-class WorkerRequest(NamedTuple):
-    """How many workers are wanted, the address of the Ray cluster for them, and what is told of them."""
-
-    workers: int | None = None
-    address: str | None = None
-    note: Callable[[str], None] = ignore_note
-
-
 @dataclass(frozen=True)
 class RecordSource:
     """A record to review: its name for messages, its bytes, and the common beginning of the results' paths."""
@@ -132,16 +124,12 @@ def sources_of(paths: Sequence[Path], out: Path | None) -> list[RecordSource]:
         root = path if path.is_dir() else path.parent
         for file in records_in(path) if path.is_dir() else [path]:
             if file not in found and not (path.is_dir() and file.stem.endswith(SUFFIX)):
-                target = _free_target((root if out is None else out) / file.relative_to(root).with_suffix(""), targets)
+                wanted = (root if out is None else out) / file.relative_to(root).with_suffix("")
+                others = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
+                target = next(name for name in chain([wanted], others) if name not in targets)
                 targets.add(target)
                 found[file] = RecordSource(str(file), partial(read_sgf_file, str(file), is_named=False), target)
     return list(found.values())
-
-
-def _free_target(target: Path, taken: Collection[Path]) -> Path:
-    """Return the target, or the first of NAME-2, NAME-3 … that is not taken."""
-    names = chain([target], (target.with_name(f"{target.name}-{number}") for number in count(2)))
-    return next(name for name in names if name not in taken)
 
 
 @dataclass(frozen=True)
@@ -165,8 +153,12 @@ class FileReviewer:
             return self._review(source, progress)
         except (WorkerError, CancelledError):
             raise
+        except OSError as error:
+            return ReviewOutcome(source, failure=error.strerror or str(error))
+        except TengenError as error:
+            return ReviewOutcome(source, failure=str(error))
         except Exception as error:
-            return ReviewOutcome(source, failure=_reason(error))
+            return ReviewOutcome(source, failure=f"{type(error).__name__}: {error}")
 
     def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
         whole = source.read()
@@ -203,13 +195,6 @@ class FileReviewer:
         write_files(source.target, data, review, result, territory=self.terms.territory)
         saved.remove()
         return ReviewOutcome(source, result)
-
-
-def _reason(error: Exception) -> str:
-    """Return why a record could not be reviewed."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return str(error) if isinstance(error, TengenError) else f"{type(error).__name__}: {error}"
 
 
 def review_all(
@@ -331,32 +316,35 @@ class PooledSearcher:
 
 @contextmanager
 def open_searcher(
-    config: Config, effort: Effort, *, games: int, request: WorkerRequest
+    config: Config,
+    effort: Effort,
+    *,
+    games: int,
+    workers: int | None = None,
+    address: str | None = None,
+    note: Callable[[str], None] = ignore_note,
 ) -> Iterator[PooledSearcher | None]:
     """Yield what hands work to workers with the networks of `config`; None if this process should do it.
 
-    Without a number of workers there are as many as cores, games and free memory allow, or as a Ray cluster has cores
-    for.  Raises ModelError and WorkerError.
+    Without a number of workers there are as many as cores, games and free memory allow, or as the Ray cluster at an
+    address has cores for.  Raises ModelError and WorkerError.
     """
-    cores, config = available_cores(), seeded(config)
-    count, address = request.workers, request.address
-    threads = config.network.network_threads or WORKER_THREADS
+    network, cores, config = config.network, available_cores(), seeded(config)
+    threads = network.network_threads or WORKER_THREADS
     if address is None:
         free, own = free_memory_mib(), own_memory_mib()
         room = games if free is None or own is None else free // (own + _SEARCHES_MIB)
-        count = count or max(1, min(games, cores // WORKER_THREADS, room))
-        if count == 1:
+        workers = workers or max(1, min(games, cores // WORKER_THREADS, room))
+        if workers == 1:
             yield None
             return
-        threads = max(1, cores // count)
-    network = config.network
+        threads = network.network_threads or max(1, cores // workers)
     model, human = model_path(network.model), model_path(network.human_model or HUMAN_MODEL)
     human_model = str(human) if human.exists() else network.human_model
-    own_threads = network.network_threads or threads
-    network = replace(network, model=str(model), human_model=human_model, network_threads=own_threads)
+    network = replace(network, model=str(model), human_model=human_model, network_threads=threads)
     maker = ReviewWorkerMaker(replace(config, network=network), effort, GROUP)
     job = WorkerJob("review", [maker], _files_of(model, human) if address else (), threads)
-    with open_workers(job, count, address, note=request.note) as pool:
+    with open_workers(job, workers, address, note=note) as pool:
         yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
 
 
