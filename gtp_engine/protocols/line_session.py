@@ -67,6 +67,7 @@ class Loader(Generic[T]):
         self._load: Final = load
         self._log: Final = log or (lambda line: None)
         self._result: Final[Future[T]] = Future()
+        self._refused: Callable[[], None] = lambda: None
         self.status = 0
         """Exit status of the process if only the engine decides it."""
         self._thread: Final = threading.Thread(target=self._run, name="engine loader", daemon=True)
