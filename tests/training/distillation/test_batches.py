@@ -3,7 +3,6 @@
 From shards on disk, and from the memory of a device.
 """
 
-import zipfile
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
@@ -17,17 +16,14 @@ from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
-from gtp_engine.training.core.optimizer import split
 from gtp_engine.training.distillation.batches import (
     Batches,
     SampleBatch,
-    shard_length,
 )
 from gtp_engine.training.distillation.shards import (
     ShardError,
     ShardMeta,
     ShardName,
-    read_shard,
     shard_paths,
     write_shard,
 )
@@ -72,15 +68,11 @@ def test_an_epoch_has_every_position_once(tmp_path: Path, new_stream: Callable[[
     assert len({score // 32 for score in first[:8]}) > 1, "shards of a group are mixed"
 
 
-def test_positions_that_fill_no_batch_wait_for_the_next_epoch(tmp_path: Path) -> None:
-    numbered(tmp_path, 5, 5, 30)
-    batches = stream(tmp_path)
-    assert [len(batch.planes) for batch in islice(batches, 9)] == [8] * 9
-
-
-def test_a_small_shard_is_a_batch_of_its_own(tmp_path: Path) -> None:
-    numbered(tmp_path, 5, 5, 3)
-    assert [sorted(scores(batch)) for batch in islice(stream(tmp_path), 2)] == [[0, 1, 2]] * 2
+@pytest.mark.parametrize(("count", "lengths"), [(30, [8] * 9), (3, [3] * 3)], ids=["the rest waits", "all there are"])
+def test_lengths_of_batches(tmp_path: Path, count: int, lengths: list[int]) -> None:
+    """Positions that fill no batch wait for the next epoch."""
+    numbered(tmp_path, 5, 5, count)
+    assert [len({*scores(batch)}) for batch in islice(stream(tmp_path), len(lengths))] == lengths
 
 
 def test_board_sizes_come_as_often_as_they_have_positions(tmp_path: Path) -> None:
@@ -160,31 +152,6 @@ def test_unpacked_samples_are_what_was_packed() -> None:
     assert torch.equal(batch.ownership, own.float() - opponent.float())
     np.testing.assert_array_equal(batch.value, samples.value.astype(np.float32))
     assert all(tensor.dtype == torch.float32 for tensor in batch[1:-1]) and batch.ranks.shape == (5, 2)
-
-
-def test_a_batch_splits_into_shares() -> None:
-    batch = unpacked(count_stones(4, 3, 5, seed=2), (4, 3))
-    parts = split(batch, 3)
-    assert [len(part.planes) for part in parts] == [2, 2, 1]
-    assert same(SampleBatch(*(torch.cat(tensors) for tensors in zip(*parts, strict=True))), batch)
-    assert len(split(batch, 9)) == 5, "no part is empty"
-
-
-@pytest.mark.parametrize(("place", "value"), [("flags", 1), ("method", 99), ("content", 255)])
-def test_shards_whose_headers_are_damaged_are_named(tmp_path: Path, place: str, value: int) -> None:
-    """One asks for a password, one for an unknown method, and one is not compressed in any way."""
-    write_data(tmp_path, (5, 5))
-    path = shard_paths(tmp_path / "train")[0]
-    content = bytearray(path.read_bytes())
-    with zipfile.ZipFile(path) as archive:
-        head = archive.getinfo("game.npy").header_offset
-    sizes = [int.from_bytes(content[head + begin : head + begin + 2], "little") for begin in (26, 28)]
-    entry = content.rindex(b"PK\x01\x02")
-    content[{"flags": entry + 8, "method": entry + 10, "content": head + 30 + sum(sizes)}[place]] = value
-    path.write_bytes(content)
-    for read in (read_shard, shard_length):
-        with pytest.raises(ShardError, match="is damaged"):
-            read(path)
 
 
 def test_positions_in_memory_are_read_once(tmp_path: Path) -> None:

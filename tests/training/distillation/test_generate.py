@@ -52,23 +52,16 @@ def test_it_ends_when_time_is_up(tmp_path: Path) -> None:
     assert written(tmp_path) == tally.kept > 0
 
 
-def test_it_ends_with_the_blocks(tmp_path: Path) -> None:
-    tally = fill(DataFolder(tmp_path, TEACHER), islice(played(), 3), Goal())
-    assert tally.labelled.total() == 3 * 48
-    assert written(tmp_path) == tally.kept
-    assert not tally.stopped
-
-
-def test_a_stop_writes_the_samples_so_far(tmp_path: Path) -> None:
-    asked: list[None] = []
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_it_ends_with_the_blocks_or_when_it_is_stopped(tmp_path: Path, is_stopped: bool) -> None:
+    asked: list[bool] = []
 
     def progress(folder: DataFolder, tally: Tally) -> None:
-        if tally.labelled.total() >= 96:
-            asked.append(None)
+        asked.append(is_stopped and tally.labelled.total() >= 96)
 
-    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(), progress=progress, is_stopped=lambda: bool(asked))
-    assert tally.stopped
-    assert tally.labelled.total() == 96
+    folder = DataFolder(tmp_path, TEACHER)
+    tally = fill(folder, islice(played(), 3), Goal(), progress=progress, is_stopped=lambda: any(asked))
+    assert (tally.stopped, tally.labelled.total()) == (is_stopped, 96 if is_stopped else 3 * 48)
     assert written(tmp_path) == tally.kept
 
 
@@ -164,23 +157,6 @@ def test_errors_are_one_line(tmp_path: Path, arguments: list[str], message: str)
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(FakeEvaluator)
-
-
-def test_two_workers_play_games_of_their_own() -> None:
-    """Each sends the blocks it would generate alone, in the same order."""
-    wanted = {first_game(3, worker) >> 32: worker for worker in (0, 1)}
-    found: dict[int, list[list[int]]] = {0: [], 1: []}
-    with blocks_of_workers(FAKE, SETTINGS, 2) as blocks:
-        for block in blocks:
-            if block is not None:
-                worker = wanted[int(block.samples.game[0]) >> 32]
-                found[worker].append(block.samples.game.tolist())
-            if found[0] and found[1]:
-                break
-    for worker, numbers in found.items():
-        alone = FAKE.blocks(SETTINGS, WorkerPlace(worker))
-        assert numbers == [next(alone).samples.game.tolist() for _ in numbers]
-    assert not multiprocessing.active_children()
 
 
 def test_one_worker_is_this_process() -> None:

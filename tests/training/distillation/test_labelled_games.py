@@ -16,7 +16,6 @@ from gtp_engine.evaluation.positions import Positions, new_evaluation, new_posit
 from gtp_engine.go.constants import PASS
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.labelled_games import (
-    BLOCK_MOVES,
     SIZE_PRESETS,
     STINT_BLOCKS,
     LabelledBlock,
@@ -35,14 +34,6 @@ def blocks(
 ) -> list[LabelledBlock]:
     settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
     return list(islice(play_blocks(FakeEvaluator(), settings, worker), count))
-
-
-def test_blocks_have_a_sample_of_every_position_of_a_full_batch() -> None:
-    for block in blocks(3):
-        assert block.board == (4, 4)
-        assert block.samples.count == 3 * BLOCK_MOVES
-        assert block.seconds > 0
-        assert len(set(block.samples.game.tolist())) >= 3
 
 
 def test_shares_of_positions_follow_the_sizes() -> None:

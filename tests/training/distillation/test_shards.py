@@ -19,7 +19,6 @@ from gtp_engine.training.distillation.generate import DataFolder, SeenKeys, inpu
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
-    PLAYER_GAME,
     TRAIN,
     UNKNOWN,
     Samples,
@@ -27,7 +26,6 @@ from gtp_engine.training.distillation.shards import (
     ShardMeta,
     ShardName,
     first_shards,
-    is_of_player,
     join,
     parse_name,
     read_shard,
@@ -126,12 +124,6 @@ def test_damage_is_named(path: Path, damage: Callable[[Path], None], message: st
         read_shard(path)
 
 
-def test_a_shard_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "missing" / "5x4-3-00000.npz"
-    with pytest.raises(ShardError, match=r"cannot write shard '.*00000.npz': No such file .*; make room there"):
-        write_shard(path, some_samples(6), META)
-
-
 def test_a_full_disk_is_reported_and_leaves_no_part_of_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "5x4-3-00000.npz"
     fill_disk_of(tmp_path / "shard.part", monkeypatch)
@@ -164,12 +156,6 @@ def test_a_shard_without_compression_is_the_same(path: Path) -> None:
     assert plain.stat().st_size > sum(array.nbytes for array in some_samples(6))
 
 
-def test_games_of_another_player_are_marked() -> None:
-    assert is_of_player(np.array([0, PLAYER_GAME, (5 << 32) + 7, (5 << 32) + 7 + PLAYER_GAME])).tolist() == [
-        False, True, False, True
-    ]  # fmt: skip
-
-
 def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
     names = [ShardName(9, 9, 2, 10), ShardName(9, 9, 2, 9), ShardName(9, 9, 10, 0), ShardName(7, 9, 3, 0)]
     for name in names:
@@ -187,13 +173,6 @@ def test_invalid_names_and_folders(tmp_path: Path) -> None:
         parse_name(Path("shard.npz"))
     with pytest.raises(ShardError, match="expected a folder of shards"):
         shard_paths(tmp_path / "none")
-
-
-def test_samples_are_joined_and_taken() -> None:
-    both = join([some_samples(3, 1), some_samples(2, 2)])
-    assert both.count == 5
-    assert_same(both.take(np.array([3, 4])), some_samples(2, 2))
-    assert_same(both.take(np.array([True, True, True, False, False])), some_samples(3, 1))
 
 
 TEACHER = NetworkInfo(
@@ -215,29 +194,41 @@ def filled(path: Path, count: int = 20) -> DataFolder:
     return folder
 
 
-def read_all(path: Path, split: str) -> Samples:
-    """Return the samples of the 4×4 boards."""
-    shards = [read_shard(shard) for shard in shard_paths(path / split)]
-    return join([samples for samples, meta in shards if meta.width == 4])
+def samples_in(folder: Path, split: str) -> Samples:
+    return join([read_shard(path)[0] for path in shard_paths(folder / split) if path.name.startswith("4x4")])
 
 
-def test_every_new_sample_is_in_one_shard(tmp_path: Path) -> None:
-    folder = filled(tmp_path)
-    keys = np.concatenate(
-        [input_keys(read_shard(path)[0]) for split in (TRAIN, HELD_OUT) for path in shard_paths(tmp_path / split)]
-    )
-    expected = np.concatenate([input_keys(block.samples) for block in blocks(20, folder.seed)])
-    assert set(keys.tolist()) == set(expected.tolist())
-    assert len(keys) == len(set(keys.tolist())) == folder.positions
-    assert folder.duplicates == len(expected) - len(keys) > 0, "four games begin on an empty board"
+def keys_in(folder: Path) -> list[int]:
+    paths = [path for split in (TRAIN, HELD_OUT) for path in shard_paths(folder / split)]
+    return [key for path in paths for key in input_keys(read_shard(path)[0]).tolist()]
 
 
-def test_games_are_split_whole(tmp_path: Path) -> None:
-    filled(tmp_path)
-    train, held_out = (set(read_all(tmp_path, split).game.tolist()) for split in (TRAIN, HELD_OUT))
-    assert train and held_out
-    assert not train & held_out
-    assert all(is_held_out(np.array(list(held_out)), 0.3))
+def test_a_folder_has_every_new_sample_once_its_games_whole_and_can_be_filled_further(tmp_path: Path) -> None:
+    assert DataFolder(tmp_path, TEACHER).seed == 1
+    first = filled(tmp_path)
+    given = blocks(20, first.seed)
+    keys, expected = keys_in(tmp_path), [key for block in given for key in input_keys(block.samples).tolist()]
+    assert {*keys} == {*expected} and len(keys) == len({*keys}) == first.positions
+    assert first.duplicates == len(expected) - len(keys) > 0, "four games begin on an empty board"
+    train, held_out = ({*samples_in(tmp_path, split).game.tolist()} for split in (TRAIN, HELD_OUT))
+    assert train and held_out and not train & held_out and all(is_held_out(np.array([*held_out]), 0.3))
+    before = {path: path.read_bytes() for path in shard_paths(tmp_path / TRAIN)}
+    assert sum(DataFolder(tmp_path, TEACHER, *SMALL).add(block) for block in given) == 0, "all are there"
+    seeds = [DataFolder(tmp_path, TEACHER, GenerateSettings(seed=seed)).seed for seed in (0, 9)]
+    assert seeds == [first.seed + 1, 9], "none is used twice"
+    second, again = filled(tmp_path), keys_in(tmp_path)
+    assert (second.seed, second.positions) == (first.seed + 1, len(again)) and len({*again}) == len(again) > len(keys)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_shards_are_of_many_games_have_the_requested_size_and_record_their_origin(tmp_path: Path) -> None:
+    folder = filled(tmp_path, 40)
+    paths = [path for path in shard_paths(tmp_path / TRAIN) if path.name.startswith("4x4")]
+    counts = [read_shard(path)[0].count for path in paths]
+    assert len(paths) > 3 and {*counts[:-1]} == {100} and 0 < counts[-1] <= 100
+    samples, meta = read_shard(paths[0])
+    assert (meta.width, meta.height, meta.seed, meta.teacher, meta.licence) == (4, 4, folder.seed, "fake", "none")
+    assert len({*samples.game.tolist()}) > 8 and np.mean(np.diff(samples.game) == 0) < 0.4, "in no order"
 
 
 def test_the_split_has_the_share_it_should_have() -> None:
@@ -248,23 +239,6 @@ def test_the_split_has_the_share_it_should_have() -> None:
     assert np.mean(in_order[1:] == in_order[:-1]) == pytest.approx(0.5, abs=0.01), "neighbours are independent"
 
 
-def test_shards_have_the_requested_size_and_record_their_origin(tmp_path: Path) -> None:
-    folder = filled(tmp_path, 30)
-    paths = [path for path in shard_paths(tmp_path / TRAIN) if path.name.startswith("4x4")]
-    counts = [read_shard(path)[0].count for path in paths]
-    assert len(paths) > 3
-    assert set(counts[:-1]) == {100} and 0 < counts[-1] <= 100
-    _, meta = read_shard(paths[0])
-    assert (meta.width, meta.height, meta.seed, meta.teacher, meta.licence) == (4, 4, folder.seed, "fake", "none")
-
-
-def test_a_shard_is_of_many_games_in_no_order(tmp_path: Path) -> None:
-    filled(tmp_path, 40)
-    samples, _ = read_shard(next(path for path in shard_paths(tmp_path / TRAIN) if path.name.startswith("4x4")))
-    assert len(set(samples.game.tolist())) > 8
-    assert np.mean(np.diff(samples.game) == 0) < 0.4
-
-
 def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0), {TRAIN: 40, HELD_OUT: 1024})
     kept = 0
@@ -273,36 +247,6 @@ def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path:
         written = sum(read_shard(path)[0].count for path in shard_paths(tmp_path / TRAIN))
         assert 0 <= kept - written < 2 * 80 + 48, "two shards of each board and a block"
     assert written > 0
-
-
-# --- Going on
-
-
-def test_a_folder_is_continued_with_another_seed_and_without_repeating_anything(tmp_path: Path) -> None:
-    first = filled(tmp_path)
-    before = {path: path.read_bytes() for path in shard_paths(tmp_path / TRAIN)}
-    second = filled(tmp_path)
-    assert second.seed == first.seed + 1
-    assert second.positions > first.positions
-    assert {path: path.read_bytes() for path in before} == before, "old shards stay as they are"
-    samples = [read_shard(path)[0] for split in (TRAIN, HELD_OUT) for path in shard_paths(tmp_path / split)]
-    keys = np.concatenate([input_keys(part) for part in samples])
-    assert len(set(keys.tolist())) == len(keys) == second.positions
-
-
-def test_the_same_samples_again_are_all_duplicates(tmp_path: Path) -> None:
-    first = filled(tmp_path)
-    again = DataFolder(tmp_path, TEACHER, *SMALL)
-    assert again.positions == first.positions
-    assert sum(again.add(block) for block in blocks(20, first.seed)) == 0
-
-
-def test_the_seed_may_begin_higher_but_never_repeats(tmp_path: Path) -> None:
-    assert DataFolder(tmp_path, TEACHER).seed == 1
-    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=5)).seed == 5
-    filled(tmp_path)
-    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=0)).seed == 1
-    assert DataFolder(tmp_path, TEACHER, GenerateSettings(seed=9)).seed == 9
 
 
 # --- Keys
