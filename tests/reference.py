@@ -9,8 +9,7 @@ Sources: Tromp and Taylor's "logical rules" (https://tromp.github.io/go.html) fo
 the game of Go" (1976) for pass-alive chains; the AGA rules for situational superko.
 """
 
-import copy
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -155,11 +154,6 @@ def place(position: Position, point: int, color: str) -> Outcome:
     return Outcome(after, frozenset(captured), frozenset(suicided))
 
 
-def is_legal_position(position: Position) -> bool:
-    """Return whether every chain has a liberty."""
-    return all(liberties(position, p) for p, c in enumerate(position.cells) if c != EMPTY)
-
-
 class ReferenceGame:
     """A game from an empty (or given) position: what may be played, in any order of colours.
 
@@ -178,13 +172,6 @@ class ReferenceGame:
         self._before_last_move: Position | None = None
         self._positions = {start}
         self._situations = {(start, first_player)}
-
-    def copy(self) -> "ReferenceGame":
-        """Return a game with the same moves that goes its own way from here."""
-        other = copy.copy(self)
-        other.captures, other.moves = dict(self.captures), list(self.moves)
-        other._positions, other._situations = set(self._positions), set(self._situations)
-        return other
 
     def illegal_reason(self, point: int, color: str) -> str | None:
         """Return None when `color` may play on `point`, else "occupied", "suicide", "ko" or "superko".
@@ -235,27 +222,6 @@ class ReferenceGame:
         self._positions.add(self.position)
         self._situations.add((self.position, opponent(color)))
         return taken
-
-
-def perft(start: Position, depth: int, *, ko: str, suicide: bool, passes: bool = False) -> list[int]:
-    """Return the numbers of sequences of 1, 2, ... `depth` moves, Black first, with or without passes.
-
-    Colours alternate.  Passes end nothing here: the game goes on after two of them.
-    """
-    counts = [0] * depth
-
-    def count(game: ReferenceGame) -> None:
-        color = BLACK if len(game.moves) % 2 == 0 else WHITE
-        legal = game.legal_points(color) + [PASS] * passes
-        counts[len(game.moves)] += len(legal)
-        if len(game.moves) < depth - 1:
-            for point in legal:
-                after = game.copy()
-                after.play(point, color)
-                count(after)
-
-    count(ReferenceGame(start, ko=ko, suicide=suicide))
-    return counts
 
 
 def area(position: Position) -> str:
@@ -434,12 +400,3 @@ def _is_double_ko_death(position: Position, point: int) -> bool:
     filled = [place(position, p, color) for p in free]
     worth_filling = any(not f.suicided and len(liberties(f.position, point)) > 2 for f in filled)
     return not worth_filling and _useful_defences(position, point) == free
-
-
-def transform(position: Position, mapping: Callable[[int, int], tuple[int, int]], size: tuple[int, int]) -> Position:
-    """Return the position with the point (x, y) moved to `mapping(x, y)` on a board of `size` (width, height)."""
-    cells = [EMPTY] * len(position.cells)
-    for i, c in enumerate(position.cells):
-        x, y = mapping(i % position.width, i // position.width)
-        cells[y * size[0] + x] = c
-    return Position(size[0], size[1], "".join(cells))

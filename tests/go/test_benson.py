@@ -1,8 +1,4 @@
-"""Unconditional life (Benson): drawn positions, the oracle's algorithm, and the meaning of the word itself.
-
-In a diagram capital letters are stones; "#" and "@" are pass-alive stones of Black and White; "b" and "w" mark the
-empty points of their pass-alive territory, "B" and "W" stones of the opponent that stand dead in it.
-"""
+"""Unconditional life (Benson): the oracle's algorithm, and the meaning of the word itself."""
 
 import random
 
@@ -14,98 +10,6 @@ from board_helpers import COLOR, board_of, map_of, random_position
 from gtp_engine.go.benson import alive_colors, area_map, new_life_work, pass_alive_map
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY
-
-STONE = {"#": "X", "@": "O", "X": "X", "O": "O", "B": "O", "W": "X"}
-OWNER = {"#": "1", "b": "1", "B": "1", "@": "2", "w": "2", "W": "2"}
-
-MAPS = {
-    "two eyes of one point on the edge": """
-        b # b # O .
-        # # # # O .
-        O O O O O .
-        . . . . . .""",
-    "one eye is not enough": """
-        . X X . . .
-        X X . . . .
-        . . . . . .
-        . . . . . .""",
-    "four in a row may be made into two eyes, but not while passing": """
-        X . . . . X O
-        X X X X X X O
-        O O O O O O O
-        . . . . . . .""",
-    "bent four in the corner: its owner has only one vital region": """
-        . . X O . .
-        . X X O . .
-        . X O O . .
-        X X O . . .
-        O O O . . .
-        . . . . . .""",
-    "two chains that share both eyes": """
-        . . . . . . .
-        . # # . . . .
-        . # b # # . .
-        . # # b # . .
-        . . . # # . .
-        . . . . . . .
-        . . . . . . .""",
-    "two-headed dragon: both eyes false, both needed, two chains": """
-        . . . . . . . .
-        . . . . . . . .
-        # # # # # # # .
-        # # B B B # # O
-        # b # b B # b #
-        O # # B B B # #
-        . # # # # # # #
-        . . . . . . . .
-        . . . . . . . .""",
-    "seki is alive, but not unconditionally": """
-        O X . O X . .
-        O X . O X . .
-        O O O X X . .
-        . . . . . . .""",
-    "a dead stone in an eye of two points": """
-        b B # b # .
-        # # # # # .
-        . . . . . .
-        . . . . . .""",
-    "a large eye is pass-alive territory only while nothing can live inside": """
-        # . . . # b #
-        # . . . # # #
-        # . . . # b #
-        # # # # # # #
-        . . . . . . .
-        . . . . . . .""",
-    "an eye of three points": """
-        b b b # b #
-        # # # # # #
-        . . . . . .
-        . . . . . .""",
-    "one row of points below the living: too thin to live in": """
-        b # b # b #
-        # # # # # #
-        b b b b b b""",
-    "both colours": """
-        b # b # @ w @
-        # # # # @ @ @
-        . . . . @ w @
-        . . . . @ @ @""",
-    "an open region next to a chain that is not alive supports no chain": """
-        . X . X O .
-        X X O X O .
-        O O O O O .
-        . . . . . .""",
-    "the whole board empty": """
-        . . .
-        . . .
-        . . .""",
-    "a lone stone on the smallest board": """
-        X .
-        . .""",
-    "two eyes on the smallest board": """
-        b #
-        # b""",
-}
 
 
 def run_map(position: reference.Position, kernel: object = pass_alive_map, *, suicide: bool = False) -> IntArray:
@@ -137,16 +41,6 @@ def oracle_area(position: reference.Position, *, suicide: bool) -> str:
             cells[index] = color
     cells = ["." if c == "." else str(COLOR[c]) for c in cells]
     return reference.draw(position._replace(cells="".join(cells))).replace(".", "0")
-
-
-@pytest.mark.parametrize("diagram", MAPS.values(), ids=MAPS)
-def test_map(diagram: str):
-    rows = [row.replace(" ", "") for row in diagram.strip().splitlines()]
-    position = reference.parse("\n".join("".join(STONE.get(c, ".") for c in row) for row in rows))
-    expected = "\n".join("".join(OWNER.get(c, "0") for c in row) for row in rows)
-    assert reference.is_legal_position(position)
-    assert oracle_map(position) == expected, "the oracle's view of the diagram"
-    assert map_of(position, run_map(position)) == expected
 
 
 def test_suicide_lets_the_opponent_clear_the_middle_of_an_eye():

@@ -1,7 +1,4 @@
-"""Area under group tax, and territory after clean-up: drawn positions, and an oracle on random ones.
-
-Next to each diagram are the owners of its points: 1 Black, 2 White, 0 neither.
-"""
+"""Area under group tax, and territory after clean-up: an oracle on random positions."""
 
 import random
 
@@ -13,64 +10,6 @@ from board_helpers import COLOR, board_of, map_of, points_of, random_position
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import new_life_work
 from gtp_engine.go.constants import EMPTY
-
-MAPS = {
-    "two that need not each other": (
-        0,
-        """
-        . X O .   1 1 2 2
-        X X O O   1 1 2 2
-        . X O .   1 1 2 2""",
-    ),
-    "seki: eyes of groups with common liberties do not count": (
-        0,
-        """
-        . X . O .   0 1 0 2 0
-        X X . O O   1 1 0 2 2
-        X X . O O   1 1 0 2 2""",
-    ),
-    "stones in atari are taken for a seki": (
-        0,
-        """
-        . X O O   0 1 2 2
-        X O O O   1 2 2 2
-        O O O .   2 2 2 0""",
-    ),
-    "dead stones belong to who encloses them": (
-        -1,
-        """
-        . X O .   2 2 2 2
-        X O O O   2 2 2 2
-        O O . O   2 2 2 2""",
-    ),
-    "one group of Black's against two of White's": (
-        -1,
-        """
-        . O X . X . X O .   2 2 1 1 1 1 1 2 2
-        O O X X X X X O O   2 2 1 1 1 1 1 2 2
-        . O X X X X X O .   2 2 1 1 1 1 1 2 2""",
-    ),
-    "a group in seki costs no tax, a living one beside it does": (
-        1,
-        """
-        . X . O . O X .   0 1 0 2 0 2 1 1
-        X X . O O O X X   1 1 0 2 2 2 1 1
-        X X . O O O X .   1 1 0 2 2 2 1 1""",
-    ),
-    "a lone stone owns the board by area, and no more by itself": (
-        1,
-        """
-        . . .   1 1 1
-        . X .   1 1 1
-        . . .   1 1 1""",
-    ),
-    "an empty board has no owner": (
-        0,
-        """
-        . .   0 0
-        . .   0 0""",
-    ),
-}
 
 
 def taxed_area(position: reference.Position, *, suicide: bool = False) -> tuple[int, str]:
@@ -110,16 +49,6 @@ def digits_of(position: reference.Position, owners: list[str], pieces: list[tupl
     digits = "".join(str(COLOR.get(o, EMPTY)) for o in owners)
     balance = sum(1 if color == "X" else -1 for color, _ in pieces)
     return balance, reference.draw(position._replace(cells=digits))
-
-
-@pytest.mark.parametrize(("balance", "diagram"), MAPS.values(), ids=MAPS)
-def test_map(balance: int, diagram: str):
-    rows = [row.split("   ") for row in diagram.strip().split("\n")]
-    drawn = [[part.replace(" ", "") for part in row if part.strip()] for row in rows]
-    position = reference.parse("\n".join(stones for stones, _ in drawn))
-    expected = "\n".join(owners for _, owners in drawn)
-    assert oracle(position, suicide=False) == (balance, expected), "the oracle's view of the diagram"
-    assert taxed_area(position) == (balance, expected)
 
 
 @pytest.mark.parametrize("suicide", [False, True])

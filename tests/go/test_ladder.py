@@ -28,63 +28,6 @@ from gtp_engine.go.ladder import (
 )
 
 MAPS = {
-    "open board: driven down to the corner": """
-        . . . . . . . . .
-        . . . X . . . . .
-        . . X @ . . . . .
-        . . X . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .""",
-    "ladder breaker on the path": """
-        . . . . . . . . .
-        . . . X . . . . .
-        . . X O . . . . .
-        . . X . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . O . .
-        . . . . . . . . .
-        . . . . . . . . .""",
-    "a friend off the path is no breaker": """
-        . . . . . . . . .
-        . . . X . . . . .
-        . . X @ . . . . .
-        . . X . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . O . . . . . .
-        . . . . . . . . .""",
-    "a stone of the attacker on the path is no breaker": """
-        . . . . . . . . .
-        . . . X . . . . .
-        . . X @ . . . . .
-        . . X . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . X . .
-        . . . . . . . . .
-        . . . . . . . . .""",
-    "in atari and on the move, but nothing on the path": """
-        . . . . . . . . .
-        . . . O . . . . .
-        . . O # O . . . .
-        . . O . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        . . . . . . . . .""",
-    "in atari, but three liberties after one step": """
-        . . . . . . .
-        . . . O . . .
-        . . O X O . .
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .""",
     "a net is no ladder: no series of ataris catches the stone": """
         . . . . . . . .
         . . . . . . . .
@@ -94,33 +37,6 @@ MAPS = {
         . . X . X . . .
         . . . . . . . .
         . . . . . . . .""",
-    "first line, driven along the edge": """
-        # . . . . . . .
-        O O O O O O O .
-        . . . . . . . .
-        . . . . . . . .""",
-    "first line, a friend within reach": """
-        X . X . . . .
-        O O X . . . .
-        . . . . . . .
-        . . . . . . .""",
-    "second line, crawling gets no third liberty": """
-        @ @ . . . .
-        X X . . . .
-        . . . . . .
-        . . . . . .
-        . . . . . .""",
-    "a stone in the corner": """
-        @ . . .
-        . . . .
-        . . X .
-        . . . .""",
-    "chains of three liberties are out of reach": """
-        . . . . .
-        . O O O .
-        O . X . O
-        . O . O .
-        . . O . .""",
     "saved by capturing an attacker in atari": """
         . . . . . . .
         . O X X . . .
@@ -128,20 +44,8 @@ MAPS = {
         . . X X . . .
         . O . . . . .
         . . . . . . .""",
-    "lost when the attacker in atari is out of reach": """
-        O . O . . . .
-        O # O . . . .
-        . O . X . . .
-        . . X O X . .
-        . . . . . . .
-        . . . . . . .""",
     "snapback: taking the stone thrown in leaves one liberty": """
         # O . O . .
-        # # # O . .
-        O O O . . .
-        . . . . . .""",
-    "before the snapback: the stone has to be thrown in": """
-        # . . O . .
         # # # O . .
         O O O . . .
         . . . . . .""",
@@ -154,15 +58,6 @@ MAPS = {
         @ X X @
         . X O .
         X . X @""",
-    "a chain of two stones": """
-        . . . . . . . .
-        . . X X . . . .
-        . X @ @ X . . .
-        . . X . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .
-        . . . . . . . .""",
 }
 
 
