@@ -20,10 +20,6 @@ from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
 CHINESE = Rules.parse("chinese")
 JAPANESE = Rules.parse("japanese")
-STONES = Rules.parse("stone-scoring")
-
-STONE_PLANES = {1: "m", 2: "t"}
-LIBERTY_PLANES = {3: "1", 4: "2", 5: "3"}
 MOVE_PLANES = {9: "1", 10: "2", 11: "3", 12: "4", 13: "5"}
 AREA_PLANES = {18: "m", 19: "t"}
 """Grids: "m" is mine (the side to move's), "t" theirs."""
@@ -32,32 +28,6 @@ AREA_PLANES = {18: "m", 19: "t"}
 def test_name_and_number_of_planes_and_globals():
     encoder: Encoder = KatagoV7Encoder(9, 9)
     assert (encoder.name, encoder.planes, encoder.globals) == ("katago-v7", 22, 19)
-
-
-class TestStones:
-    DIAGRAM = """
-        X . . O .
-        . X . . O
-        . X X . .
-        O X . . .
-        O . . . ."""
-
-    @pytest.mark.parametrize(("to_play", "mine"), [(BLACK, "X"), (WHITE, "O")])
-    def test_colours_are_seen_by_the_side_to_move(self, to_play: int, mine: str):
-        planes = encode(game_from(self.DIAGRAM, first_player=to_play)).planes
-        expected = "".join("m" if c == mine else "t" if c in "XO" else c for c in self.DIAGRAM)
-        assert draw(planes, STONE_PLANES) == tidy(expected)
-        assert draw(planes, {0: "1"}) == tidy("\n".join(["11111"] * 5))
-
-    def test_liberties_one_to_three(self):
-        planes = encode(game_from(self.DIAGRAM)).planes
-        expected = """
-            2 . . 3 .
-            . . . . 3
-            . . . . .
-            2 . . . .
-            2 . . . ."""
-        assert draw(planes, LIBERTY_PLANES) == tidy(expected)
 
 
 class TestCleanup:
@@ -121,21 +91,6 @@ class TestForbiddenPoints:
 
 
 class TestLastMoves:
-    def test_five_moves_in_turn(self):
-        game = play(Game(5, 4, CHINESE), "A1", "B1", "C1", "pass", "E1", "A2", "B2")
-        inputs = encode(game)
-        assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n.....\n21...\n..5.3")
-        assert inputs.values[:5].tolist() == [0, 0, 0, 1, 0]
-
-    def test_a_captured_stones_move_is_still_shown(self):
-        game = play(Game(3, 2, CHINESE), "A1", "B1", "C2", "A2")
-        assert draw(encode(game).planes, MOVE_PLANES) == tidy("1.2\n43.")
-        assert draw(encode(game).planes, STONE_PLANES) == tidy("t.m\n.t.")
-
-    def test_history_ends_where_a_side_moved_twice(self):
-        game = play(Game(5, 5, CHINESE), "A1", "B1", "C1", "D1", "W E1", "B A2")
-        assert draw(encode(game).planes, MOVE_PLANES) == tidy(".....\n.....\n.....\n1....\n....2")
-
     def test_nothing_is_shown_to_the_side_that_moved_last(self):
         game = play(Game(5, 5, CHINESE), "A1", "B1", "C1")
         inputs = encode(game, BLACK)
@@ -197,28 +152,8 @@ class TestLadders:
 
 
 class TestArea:
-    SEKI = """
-        . X . O . .
-        X X . O O O
-        X X . O . ."""
-
-    def area(self, diagram: str, rules: Rules, **conditions: bool) -> str:
-        return draw(encode(game_from(diagram, rules), **conditions).planes, AREA_PLANES)
-
-    def test_area_scoring(self):
-        assert self.area(self.SEKI, CHINESE) == tidy("mm.ttt\nmm.ttt\nmm.ttt")
-
-    def test_with_tax_eyes_in_seki_do_not_count(self):
-        assert self.area(self.SEKI, STONES) == tidy(".m.t..\nmm.ttt\nmm.t..")
-
-    def test_with_tax_eyes_of_groups_that_live_alone_count(self):
-        assert self.area(". X O .\nX X O O\n. X O .", STONES) == tidy("mmtt\nmmtt\nmmtt")
-
-    def test_territory_scoring_shows_none(self):
-        assert self.area(self.SEKI, JAPANESE) == tidy("......\n......\n......")
-
     def test_suicide_counts_where_the_rules_or_the_network_allow_it(self):
-        """White's stone is dead while suicide is illegal, see test_benson."""
+        """White's stone is dead while suicide is illegal."""
         diagram = "XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......"
         dead = tidy("mmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm")
         alive = tidy("mmmmmm\nm...mm\nm.t.mm\nm...mm\nmmmmmm\nmmmmmm\nmmmmmm")

@@ -317,13 +317,6 @@ def test_ends_of_games_have_owners_where_rollouts_count(share: float, owned: flo
     assert min(report.ownership_black[black]) > owned - 0.2
 
 
-def test_rollouts_of_a_network_are_cut_off_at_the_limit() -> None:
-    evaluator = RolloutEvaluator(script(*(parse_vertex(v, width=5, height=5) for v in ("C1", "C2", "C3"))))
-    result = play_out(network_player(evaluator, 1, 5, limit=2), [game_from(NEUTRAL, BLACK)])
-    assert evaluator.rollout_rows == [1, 1]
-    assert result.finished.tolist() == [0]
-
-
 def test_a_dropped_rollout_ends_early() -> None:
     evaluator = RolloutEvaluator()
     play_out(network_player(evaluator, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
