@@ -33,7 +33,6 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.nn.named_networks import shipped_folder
 from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, new_encoder, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -340,16 +339,6 @@ def test_only_missing_rows_are_evaluated(path: Path) -> None:
         assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-4), name
 
 
-def test_board_sizes_may_change_from_call_to_call(path: Path) -> None:
-    evaluator = evaluator_of(path, NetworkConfig(symmetry="none"))
-    evaluations = {}
-    for _ in range(2):
-        for size in ((5, 5), (9, 7), (7, 9)):
-            positions, _ = random_rows(2, *size)
-            out = evaluate(evaluator, positions, size)
-            assert np.array_equal(evaluations.setdefault(size, out).policy, out.policy)
-
-
 def test_the_fingerprint_is_that_of_files_precision_and_options(path: Path, tmp_path: Path) -> None:
     tiny_networks.v7_network(tmp_path / "same.onnx")
     tiny_networks.v7_network(tmp_path / "other.onnx", seed=2)
@@ -594,15 +583,6 @@ def same_position(rules: Sequence[str], komis: Sequence[float]) -> list[Game]:
 
 THREE_RULE_SETS = ("chinese", "japanese", "tromp-taylor")
 TWO_KOMI = (0.5, 7.5)
-
-
-def test_the_shipped_network_evaluates_three_rule_sets_and_two_komi_at_once() -> None:
-    config = NetworkConfig(model=str(shipped_folder()), provider="cpu", precision="float32")
-    evaluator = load_evaluator(config, log=lambda text: None, board=(9, 9))
-    games = same_position(THREE_RULE_SETS, TWO_KOMI)
-    found = check_together(evaluator, rows_of(games), len(games), (9, 9))
-    assert len({f"{value:.4f}" for value in found.lead_black.tolist()}) == len(games), "all differ"
-    evaluator.close()
 
 
 def test_a_human_like_network_evaluates_three_rule_sets_two_komi_and_two_profiles_at_once(tmp_path: Path) -> None:

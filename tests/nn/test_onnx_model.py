@@ -48,12 +48,6 @@ def assert_alike(a: RawOutputs, b: RawOutputs, tolerance: float = 1e-4) -> None:
         assert one == pytest.approx(other, abs=tolerance)
 
 
-def test_outputs_have_the_shapes_of_the_format(network: Path) -> None:
-    outputs = OnnxModel(network, CPU).run(*inputs(3))
-    shapes = [array.shape for array in outputs if array is not None]
-    assert shapes == [(3, 2, 64), (3, 3), (3, 6), (3, 63)]
-
-
 @pytest.mark.parametrize("runtime", [CPU, FIXED], ids=["any batch", "sessions for each batch"])
 def test_a_row_has_the_same_outputs_in_every_batch(network: Path, runtime: Runtime) -> None:
     model = OnnxModel(network, runtime, batch=4)
@@ -274,57 +268,6 @@ def test_halves_of_a_batch_share_the_inputs_that_are_not_of_a_batch(monkeypatch:
     np.testing.assert_array_equal(session.run({"spatial": spatial, "switches": switches})["out"], 15 * spatial)
 
 
-class CountingRequest:
-    """A request of OpenVINO that counts what is asked of it, and may fail."""
-
-    def __init__(self, request: Any, *, fails: str) -> None:
-        self._request, self._fails = request, fails
-        self.started = self.waited = 0
-
-    def start_async(self) -> None:
-        if self._fails == "start":
-            raise RuntimeError("does not start")
-        self.started += 1
-        self._request.start_async()
-
-    def wait(self) -> None:
-        self.waited += 1
-        self._request.wait()
-        if self._fails == "wait":
-            raise RuntimeError("does not end")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._request, name)
-
-
-@needs_openvino
-@pytest.mark.parametrize(
-    ("fails", "started"),
-    [(("wait", ""), [1, 1]), (("", "wait"), [1, 1]), (("wait", "wait"), [1, 1]), (("", "start"), [1, 0])],
-)
-def test_each_half_of_a_batch_that_was_started_is_waited_for(
-    network: Path, monkeypatch: pytest.MonkeyPatch, fails: tuple[str, str], started: list[int]
-) -> None:
-    """After an error in the first half the second went on, while the next batch was written to its inputs."""
-    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
-    dimensions = {"height": 19, "width": 19, "batch": 4}
-    session = openvino_session.OpenVinoSession(str(network), OPENVINO, dimensions, threads=2)
-    spatial, globals_ = inputs(4, 19, 19)
-    feeds = {"spatial": spatial, "globals": globals_}
-    expected = session.run(feeds)
-    with monkeypatch.context() as patch:
-        fakes = [
-            CountingRequest(half._request, fails=each) for half, each in zip(session._requests, fails, strict=True)
-        ]
-        for half, fake in zip(session._requests, fakes, strict=True):
-            patch.setattr(half, "_request", fake)
-        with pytest.raises(RuntimeError, match="does not"):
-            session.run(feeds)
-    assert [fake.started for fake in fakes] == [fake.waited for fake in fakes] == started
-    for name, array in session.run(feeds).items():
-        np.testing.assert_array_equal(array, expected[name])
-
-
 @needs_openvino
 def test_outputs_stay_as_they_are_when_the_network_runs_again(network: Path) -> None:
     """OpenVINO writes to the same memory each time."""
@@ -418,13 +361,6 @@ def test_a_process_may_end_while_a_thread_frees_a_network(tmp_path: Path) -> Non
 
 
 @needs_openvino
-def test_openvino_agrees_with_plain_onnx_runtime(network: Path) -> None:
-    openvino = OnnxModel(network, OPENVINO, threads=1, batch=2)
-    for count in (1, 2):
-        assert_alike(openvino.run(*inputs(count)), OnnxModel(network, CPU).run(*inputs(count)), 1e-3)
-
-
-@needs_openvino
 @pytest.mark.parametrize("human", [0, 1])
 @pytest.mark.parametrize("activation", ["RELU", "MISH", "SILU"])
 def test_openvino_runs_the_products_of_newer_networks(tmp_path: Path, activation: str, human: int) -> None:
@@ -508,20 +444,6 @@ def test_outputs_for_another_board_are_reported(tmp_path: Path) -> None:
         ModelError, match=r"output policy of shape \[7, 1, 49\]: expected 63 or 64 values for each of 7 positions"
     ):
         OnnxModel(odd, CPU).run(spatial, globals_)
-
-
-def test_a_provider_that_fails_when_it_runs_is_reported(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = OnnxModel(network, CPU)
-    model.prepare(9, 7)
-
-    class Failing:
-        def run(self, *arguments: object) -> None:
-            raise RuntimeError("CUDA error 2: out of memory\nat line 5")
-
-    monkeypatch.setattr(model, "_session", lambda *key: Failing())
-    expected = "^network 'tiny.onnx': ONNX Runtime's own CPU provider cannot run it: 'CUDA error 2: out of memory'$"
-    with pytest.raises(ModelError, match=expected):
-        model.run(*inputs(1))
 
 
 def test_providers_can_be_tried_without_a_network() -> None:
