@@ -138,6 +138,22 @@ def test_bad_settings_are_refused(words: str, message: str) -> None:
         TimeSettings.parse(words.split())
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        NONE,
+        TimeSettings.absolute(1_234_567.25),
+        CANADIAN,
+        BYOYOMI,
+        FISCHER,
+        CAPPED,
+        replace(CAPPED, move_time_limit=math.inf),
+    ],
+)
+def test_settings_come_back_from_their_words(settings: TimeSettings) -> None:
+    assert TimeSettings.parse(settings.words()) == settings
+
+
 @pytest.mark.parametrize("words", ["", "1", "1 2", "a b c", "1 2 c", "-1 2 3", "nan 0 0"])
 def test_bad_gtp_time_settings_are_refused(words: str) -> None:
     with pytest.raises(TimeSettingsError):

@@ -72,18 +72,6 @@ async def test_a_browser_without_the_token_gets_a_field_for_it() -> None:
         assert await status(client) == LET_THROUGH, "what the form sends opens the page from then on"
 
 
-def test_the_token_is_kept_as_a_hash() -> None:
-    """It stood in the memory of the server as it was given."""
-    tokens = Tokens(TOKEN)
-    assert TOKEN not in repr(vars(tokens))
-    assert tokens.role_of(TOKEN) is Role.COMPUTE
-    for role in (Role.WATCH, Role.PLAY):
-        assert tokens.role_of(tokens.for_role(role)) is role
-        assert ServerSettings(token=tokens.for_role(role)), "it is part of addresses too"
-    assert tokens.role_of("x" * 16) is None
-    assert tokens.for_role(Role.PLAY) == Tokens(TOKEN).for_role(Role.PLAY) != tokens.for_role(Role.WATCH)
-
-
 async def test_what_each_role_may_do() -> None:
     async with serving(token=TOKEN) as client:
 

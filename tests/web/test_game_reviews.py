@@ -291,24 +291,6 @@ async def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
         assert (await finish(reader))[-1]["state"] == "finished"
 
 
-def test_others_wait_while_a_game_has_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_host, "PATIENCE", 1000)
-    precedence, cancel = Precedence(), CancelToken()
-    waiting = threading.Thread(target=precedence.wait, args=(cancel,))
-    with precedence.held(), precedence.held():
-        waiting.start()
-        waiting.join(0.02)
-        assert waiting.is_alive()
-    waiting.join(20)
-    assert not waiting.is_alive()
-    with precedence.held():
-        waiting = threading.Thread(target=precedence.wait, args=(cancel,))
-        waiting.start()
-        cancel.cancel()
-        waiting.join(20)
-        assert not waiting.is_alive(), "a cancellation ends the wait"
-
-
 def test_a_review_gets_on_while_games_go_on_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """It waited for ever."""
     monkeypatch.setattr(engine_host, "PATIENCE", 0.01)

@@ -14,7 +14,6 @@ from web.serving import RolloutSource, saved_game, serving
 from web.test_play_socket import ask, noted_engines
 
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.go.clock import TimeSettings
 from gtp_engine.people.web import saved_games
 from gtp_engine.people.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
@@ -53,30 +52,6 @@ def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "unlink", unlink)
     with pytest.raises(JsonFileError, match=r"the oldest game cannot be removed from .*: Permission denied"):
         saved.make_room()
-
-
-@pytest.mark.parametrize(
-    "time",
-    [
-        TimeSettings.none(),
-        TimeSettings.absolute(1_234_567.25),
-        TimeSettings.canadian(0, 0.1, 25),
-        TimeSettings.byoyomi(600, 30, 5),
-        TimeSettings.fischer(1e12, 5),
-        TimeSettings.fischer_capped(600, 5, -1, -1),
-        TimeSettings.fischer_capped(600, 5, 900, 60),
-    ],
-    ids=str,
-)
-def test_time_settings_come_back_as_they_were(time: TimeSettings) -> None:
-    assert TimeSettings.parse(time.words()) == time
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sgf":1}', "nonsense", '{"time":7,"dead":[]}'])
-def test_a_damaged_file_is_an_error(text: str, tmp_path: Path) -> None:
-    (tmp_path / "0123456789abcdef.json").write_text(text)
-    with pytest.raises(JsonFileError, match="cannot be read"):
-        SavedGames(tmp_path).load("0123456789abcdef")
 
 
 async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
