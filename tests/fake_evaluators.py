@@ -7,6 +7,7 @@ RecordingEvaluator   the same, and the conditions of all positions
 UniformEvaluator     every legal move alike, both sides win as often
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from fake_kernels import write_fake_policy, write_fake_results
@@ -30,27 +31,37 @@ _UNIFORM: Final = -1
 
 
 class EvaluatorBase(BareEvaluator):
-    """What evaluators of the tests have in common: a description, a count of the calls, nothing to prepare or close.
+    """What evaluators of the tests have in common: a description, a count of the calls, nothing to prepare.
 
     `calls` and `rows` count the calls of `evaluate` and their rows; `facts` are further fields of EvaluatorInfo.
     """
+
+    watch: Callable[[Request], object] | None = None
+    """Called with each request before it is evaluated."""
 
     def __init__(self, name: str, batch: int, **facts: Any) -> None:
         super().__init__(EvaluatorInfo(name, batch, **facts))
         self.calls = 0
         self.rows = 0
+        self.is_closed = False
 
     def evaluate(self, request: Request) -> None:
         """Count the call; classes below write the evaluation."""
         self.calls += 1
         self.rows += request.rows
+        if self.watch is not None:
+            self.watch(request)
+
+    def close(self) -> None:
+        """Note it."""
+        self.is_closed = True
 
 
 class FakeEvaluator(EvaluatorBase):
     """Evaluations from hashes of the positions' keys and `seed`; the same in every run and on every machine."""
 
-    def __init__(self, seed: int = 0, batch: int = 8, **facts: Any) -> None:
-        super().__init__(f"fake (seed {seed})", batch, **facts)
+    def __init__(self, seed: int = 0, batch: int = 8, name: str = "", **facts: Any) -> None:
+        super().__init__(name or f"fake (seed {seed})", batch, **facts)
         self._seed = seed
 
     def evaluate(self, request: Request) -> None:

@@ -58,6 +58,7 @@ class AreaEvaluator(EvaluatorBase):
         self.options: list[EvaluationOptions] = []
 
     def evaluate(self, request: Request) -> None:
+        super().evaluate(request)
         time.sleep(self.delay * request.rows)
         self.asked.append(request.rows)
         self.options.append(request.options)

@@ -1,7 +1,5 @@
 """The playout doubling advantage in handicap games; the numbers are KataGo's rule, worked out by hand."""
 
-from dataclasses import replace
-
 import pytest
 from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
@@ -133,8 +131,7 @@ def test_a_configured_advantage_wins() -> None:
 
 
 def test_networks_that_know_no_advantage_receive_none() -> None:
-    evaluator = RecordingEvaluator()
-    evaluator.info = replace(evaluator.info, knows_advantage=False)
+    evaluator = RecordingEvaluator(knows_advantage=False)
     with engine_with(evaluator) as engine:
         assert advantages_of(engine, evaluator, WHITE) == {0.0}
         engine.configure({"puct.playout_doubling_advantage": -1.0})
@@ -146,8 +143,7 @@ def test_networks_that_know_no_advantage_receive_none() -> None:
 def test_a_level_plays_without_it() -> None:
     """Levels are measured without; the log line names none either."""
     lines: list[str] = []
-    evaluator = RecordingEvaluator()
-    evaluator.info = replace(evaluator.info, name=STRONG_MODEL)
+    evaluator = RecordingEvaluator(name=STRONG_MODEL)
     config = Config().with_values({"play.level": "5k"})
     with Engine(config, lines.append, evaluator, load_shipped=fake_shipped) as engine:
         engine.set_komi(58.5)

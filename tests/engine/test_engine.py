@@ -163,12 +163,6 @@ def test_it_plays_whole_games_by_the_rules(rules: str, size: tuple[int, int]) ->
         assert engine.score().margin_black == engine.game.score(dead).margin_black
 
 
-def test_either_colour_may_be_asked_for_any_number_of_moves(engine: Engine) -> None:
-    for color in (WHITE, WHITE, BLACK, BLACK, WHITE):
-        engine.genmove(color)
-    assert [move.color for move in engine.game.moves] == [WHITE, WHITE, BLACK, BLACK, WHITE]
-
-
 # --- passing ---
 
 
@@ -177,25 +171,6 @@ def test_it_does_not_fill_its_territory_while_neutral_points_are_left(engine: En
     set_up(engine, NEUTRAL, color)
     assert engine.genmove(color).point == point(engine, "D4")
     assert engine.genmove(3 - color).point == PASS
-
-
-# --- resigning ---
-
-
-def lost_game(engine: Engine) -> None:
-    """Black has nothing; enough moves have been played for a resignation."""
-    engine.set_board_size(5)
-    for vertex in ("A2", "B2", "C2", "D2", "E2", "A4", "B4", "C4", "D4", "E4"):
-        engine.play(point(engine, vertex), WHITE)
-
-
-def test_it_resigns_only_after_several_lost_moves(engine: Engine) -> None:
-    lost_game(engine)
-    answers = []
-    for _ in range(3):
-        answers.append(engine.genmove(BLACK).resign)
-        engine.play(PASS, WHITE)
-    assert answers == [False, False, True]
 
 
 # --- results ---
@@ -259,23 +234,6 @@ def seconds_for_a_move(engine: Engine) -> float:
     start = time.perf_counter()
     assert engine.genmove(BLACK, play=False).point is not None
     return time.perf_counter() - start
-
-
-def test_a_clock_without_time_left_is_kept_by_the_engine_itself() -> None:
-    with make(search__visits=0) as engine:
-        engine.set_board_size(9)
-        engine.warm_up()
-
-        def seconds_for_sixty_moves() -> float:
-            engine.clear_board()
-            engine.set_time_settings(TimeSettings.absolute(3.0))
-            start = time.perf_counter()
-            for _ in range(30):
-                engine.genmove(BLACK)
-                engine.genmove(WHITE)
-            return time.perf_counter() - start
-
-        require_once(seconds_for_sixty_moves, below=10.0)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
-from dataclasses import replace
-
 import pytest
 from engine_positions import only
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
@@ -158,33 +156,13 @@ def test_a_human_like_network_alone_plays_at_a_level():
     assert set(profiles_asked(network)) == {rank_on("8k", 7)}
 
 
-class Counting(FakeEvaluator):
-    """Counts the calls, and keeps whether it was closed."""
-
-    def __init__(self, seed: int, name: str = "", **facts: object) -> None:
-        super().__init__(seed=seed, **facts)  # type: ignore[arg-type]
-        if name:
-            self.info = replace(self.info, name=name)
-        self.calls = 0
-        self.is_closed = False
-
-    def evaluate(self, request: Request) -> None:
-        """Write the evaluation."""
-        super().evaluate(request)
-        self.calls += 1
-
-    def close(self) -> None:
-        """Note it."""
-        self.is_closed = True
-
-
 def test_the_networks_of_levels_are_loaded_when_one_is_chosen():
     log: list[str] = []
-    main, loaded = Counting(1), dict[str, Counting]()
+    main, loaded = FakeEvaluator(1), dict[str, FakeEvaluator]()
 
     def load(name: str) -> Evaluator:
         assert name not in loaded
-        loaded[name] = Counting(2, name, needs_profile=name == HUMAN_MODEL)
+        loaded[name] = FakeEvaluator(2, name=name, needs_profile=name == HUMAN_MODEL)
         return loaded[name]
 
     config = Config().with_values({"game.board_size": 7, "search.visits": 20, "search.seed": 3})
@@ -214,7 +192,7 @@ def test_the_network_that_ships_is_not_loaded_a_second_time():
         loads.append(name)
         return fake_shipped(name)
 
-    main = Counting(1, STRONG_MODEL)
+    main = FakeEvaluator(1, name=STRONG_MODEL)
     config = Config().with_values({"play.level": "12k", "game.board_size": 7})
     Engine(config, evaluator=main, load_shipped=load).genmove(BLACK)
     assert loads == [HUMAN_MODEL]
@@ -225,7 +203,7 @@ def test_moves_at_a_level_do_not_depend_on_the_main_network():
     config = Config().with_values({"play.level": "8k", "game.board_size": 7, "search.seed": 3})
     moves = []
     for seed in (1, 4):
-        engine = Engine(config, evaluator=Counting(seed), load_shipped=fake_shipped)
+        engine = Engine(config, evaluator=FakeEvaluator(seed), load_shipped=fake_shipped)
         moves.append([engine.genmove(color).point for color in (BLACK, WHITE, BLACK)])
     assert moves[0] == moves[1]
 

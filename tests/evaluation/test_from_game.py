@@ -35,16 +35,6 @@ def stones(game: Game) -> list[int]:
 
 
 class TestBoards:
-    def test_are_those_of_the_last_moves(self):
-        game = play(Game(4, 3, CHINESE), "A1", "B1", "C2", "A2", "pass", "D3")
-        positions = row_of(game)
-        for ago in range(BOARDS):
-            past = game.copy()
-            past.undo(ago)
-            board = view_board(positions, 0, ago)
-            assert [int(board.color[p]) for p in board_points(4, 3)] == stones(past)
-            assert board.hash[0] == np.uint64(past.hash)
-
     @pytest.mark.parametrize("moves", [(), ("A1",), ("A1", "B2")])
     def test_of_a_young_game_repeat_the_first(self, moves: tuple[str, ...]):
         positions = row_of(play(Game(3, 3, CHINESE), *moves))
@@ -67,13 +57,6 @@ class TestBoards:
 
 
 class TestHistory:
-    def test_has_the_last_moves_most_recent_first(self):
-        game = play(Game(5, 5, CHINESE), "A1", "pass", "B2")
-        positions = row_of(game)
-        expected = [move.point for move in reversed(game.moves)]
-        assert positions.points[0].tolist() == expected + [NULL_POINT] * (HISTORY - 3)
-        assert positions.colors[0].tolist() == [BLACK, WHITE, BLACK] + [0] * (HISTORY - 3)
-
     def test_holds_no_more_than_it_can(self):
         game = play(Game(5, 5, CHINESE), *(f"{letter}{row}" for row in (1, 3, 5) for letter in "ABCDE"))
         assert row_of(game).points[0].tolist() == [move.point for move in game.moves[:-9:-1]]
@@ -105,14 +88,6 @@ class TestPasses:
     )  # fmt: skip
     def test_two_in_turn_end_the_game(self, moves: tuple[str, ...], expected: int):
         assert row_of(play(Game(5, 5, CHINESE), *moves)).pass_ends[0] == expected
-
-    def test_one_is_not_the_same_sides_second(self):
-        assert row_of(play(Game(5, 5, CHINESE), "pass"), BLACK).pass_ends[0] == GOES_ON
-
-    def test_taking_the_button_does_not_count(self):
-        game = Game(5, 5, Rules.parse("aga-button"))
-        expected = [GOES_ON, ENDS, IS_OVER]
-        assert [int(row_of(play(game, "pass")).pass_ends[0]) for _ in range(3)] == expected
 
 
 class TestKey:

@@ -4,7 +4,7 @@ import gc
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,19 +32,13 @@ class GatedEvaluator(FakeEvaluator):
         self.gate.set()
         self.asked: list[int] = []
         self.most_rows = BATCH
-        self.is_closed = False
-        self.watch: Callable[[Request], None] = lambda request: None
 
     def evaluate(self, request: Request) -> None:
         self.asked.append(request.rows)
         assert self.gate.wait(60)
         if request.rows > self.most_rows:
             raise ModelError(f"{request.rows} rows")
-        self.watch(request)
         super().evaluate(request)
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 class User(threading.Thread):

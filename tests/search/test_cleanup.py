@@ -167,22 +167,6 @@ def test_rows_and_results_are_the_oracles(diagram: str, rules: Rules, has_passed
         assert checker.seen["ko"] > 20
 
 
-def test_a_ko_is_taken_once_in_a_position() -> None:
-    """White takes it, Black passes for the ko, White passes, Black retakes, White passes for it: then Black has."""
-    game = game_from(KO, WHITE, "japanese")
-    oracle = Oracle(game)
-    for move in (PASS, PASS, *(point_of(game, vertex) for vertex in ("B3", "C3"))):
-        oracle.play(move)
-    assert reference.draw(oracle.position).splitlines()[1] == "XO.O", "the pass for ko changes nothing"
-    assert not oracle.no_retake
-    oracle.play(PASS)
-    oracle.play(point_of(game, "C3"))
-    oracle.play(point_of(game, "B3"))
-    oracle.play(PASS)
-    assert oracle.color == "O"
-    assert oracle.forbidden() == {oracle.index[point_of(game, "B3")]}
-
-
 def point_of(game: Game, vertex: str) -> int:
     return parse_vertex(vertex, width=game.width, height=game.height)
 

@@ -9,7 +9,6 @@ from busy_machine import bound, require_once, wait_until
 from puct_support import AreaEvaluator, Searching, check_tree, search, store_of
 
 from gtp_engine import CancelToken, Game
-from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.limits import (
     AT_ANY_DEPTH,
@@ -60,12 +59,9 @@ def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
 def test_a_search_cancelled_during_its_first_evaluation_still_has_moves() -> None:
     token = CancelToken()
 
-    class CancellingEvaluator(AreaEvaluator):
-        def evaluate(self, request: Request) -> None:
-            token.cancel()
-            super().evaluate(request)
-
-    report = search(Game(5), Limits(cancel=token), CancellingEvaluator())
+    evaluator = AreaEvaluator()
+    evaluator.watch = lambda request: token.cancel()
+    report = search(Game(5), Limits(cancel=token), evaluator)
     assert report.visits == 1
     assert report.best_point > 0
 

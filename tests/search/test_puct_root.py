@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import log
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -162,15 +161,6 @@ def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, f
         assert [move.point for move in report.moves] == [move.point for move in plain.moves]
 
 
-def test_noise_differs_from_seed_to_seed() -> None:
-    noise = {"root_noise": True, "noise": 0.5}
-    found = {
-        tuple((move.point, move.visits) for move in search(Game(7), 100, ShapedEvaluator(), **noise, seed=seed).moves)
-        for seed in (1, 1, 2, 3)
-    }
-    assert len(found) == 3
-
-
 def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
     def tried(noise: float) -> int:
         return len(
@@ -183,16 +173,10 @@ def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
 
 
 def test_options_of_the_network_reach_it() -> None:
-    class OptionsEvaluator(ShapedEvaluator):
-        found: ClassVar[set[tuple[float, int]]] = set()
-
-        def evaluate(self, request: Request) -> None:
-            self.found.add((request.options.temperature, request.options.suicide_area))
-            super().evaluate(request)
-
-    search(Game(7), 9, OptionsEvaluator())
-    search(Game(7), 9, OptionsEvaluator(), policy_temperature=1.5, suicide_area="true")
-    assert OptionsEvaluator.found == {(1.0, AS_TRAINED), (1.5, 1)}
+    evaluator = ShapedEvaluator()
+    search(Game(7), 9, evaluator)
+    search(Game(7), 9, evaluator, policy_temperature=1.5, suicide_area="true")
+    assert {(each.temperature, each.suicide_area) for each in evaluator.options} == {(1.0, AS_TRAINED), (1.5, 1)}
 
 
 class HistoryEvaluator(ShapedEvaluator):
@@ -223,22 +207,19 @@ def test_all_history_can_be_left_out() -> None:
     assert set(evaluator.lengths) == {0}
 
 
-class BanEvaluator(AreaEvaluator):
-    """Records for which colours a point was forbidden."""
-
-    def evaluate(self, request: Request) -> None:
-        rows = slice(0, request.rows)
-        banned = request.positions.to_play[rows][request.positions.forbidden[rows].any(axis=1)]
-        self.banned = getattr(self, "banned", set()) | set(banned.tolist())
-        super().evaluate(request)
-
-
 @pytest.mark.parametrize(("retaken", "banned"), [(EMPTY, {BLACK, WHITE}), (BLACK, {BLACK}), (WHITE, {WHITE})])
 def test_a_ko_that_one_side_takes_may_be_retaken_at_once(retaken: int, banned: set[int]) -> None:
     """As if that side's opponent had any number of threats."""
-    game, evaluator = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, "chinese"), BanEvaluator()
+    found = set[int]()
+
+    def watch(request: Request) -> None:
+        rows = slice(0, request.rows)
+        found.update(request.positions.to_play[rows][request.positions.forbidden[rows].any(axis=1)].tolist())
+
+    game, evaluator = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, "chinese"), AreaEvaluator()
+    evaluator.watch = watch
     search(game, SearchRequest(Limits(300), retaken=retaken), evaluator)
-    assert evaluator.banned == banned
+    assert found == banned
 
 
 def test_entropy_and_surprise_are_told_to_the_watcher() -> None:

@@ -38,7 +38,6 @@ from gtp_engine.search.puct.tree import (
     ROOT,
     SCORE,
     UTILITY,
-    VALUE,
     WEIGHT,
     add_node,
     new_tree,
@@ -197,17 +196,6 @@ FINISHED = """
 """
 
 
-@pytest.mark.parametrize(("rules", "komi", "value"), [("tromp-taylor", -5.5, 1), ("tromp-taylor", -4.5, -1)])
-def test_two_passes_are_counted_exactly(rules: str, komi: float, value: int) -> None:
-    game = game_from(FINISHED, BLACK, rules, komi)
-    game.play(PASS)
-    with Searching(symmetry_pruning=False, conservative_pass=False) as searcher:
-        report, store = searcher.run(game, Limits(500)), store_of(searcher)
-    mean = store.tree.mean[store.child_by_move(ROOT, PASS)]
-    assert (mean[VALUE], mean[SCORE]) == (value, game.score().margin_black)
-    assert report.value_black == pytest.approx(value, abs=0.3)
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "aga", "aga-button", "stone-scoring", "new-zealand"])
 def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
     """Every node where passes ended the game has the score of the game that led there.
@@ -310,17 +298,6 @@ def test_both_a_pass_and_a_move_are_searched_where_a_pass_ends_the_game() -> Non
             tried[is_on, restricted] = {move.point == PASS for move in moves}
         both, one = {False, True}, {prior_of_pass > 0.5}
         assert tried == {(True, None): both, (True, WHITE): both, (True, BLACK): one, (False, None): one}
-
-
-@pytest.mark.parametrize(("rules", "margin"), [("chinese", -12), ("tromp-taylor", -9)])
-def test_stones_in_pass_alive_territory_are_dead_where_players_agree_on_them(rules: str, margin: int) -> None:
-    """The stone in the corner cannot live; counting it as alive would win the game for Black."""
-    game = game_from("X . O .\nO O O O\n. O . O", BLACK, rules, komi=-10.5)
-    game.play(PASS)
-    with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        store = run(searcher, game, 30)
-    end = store.child_by_move(store.child_by_move(ROOT, PASS), PASS)
-    assert store.tree.own[end, SCORE] == margin + 10.5
 
 
 def test_a_position_before_the_second_pass_is_no_end() -> None:

@@ -70,16 +70,6 @@ def test_the_first_player_of_a_point_is_the_one_whose_stone_came_first() -> None
     assert set(first_player.tolist()) <= {0, BLACK, WHITE}
 
 
-def test_rollouts_with_the_same_seed_are_the_same() -> None:
-    game = Game(9)
-    one, _, moves = roll(game, TACTICAL, seed=7)
-    two, _, again = roll(game, TACTICAL, seed=7)
-    other, _, _ = roll(game, TACTICAL, seed=8)
-    assert moves == again
-    assert np.array_equal(one.color, two.color)
-    assert not np.array_equal(one.color, other.color)
-
-
 def answers(text: str, to_play: int) -> set[int]:
     """Return the candidates of the tactical policy after the opponent's stone drawn as `#` or `@`."""
     game = game_from(text, to_play)

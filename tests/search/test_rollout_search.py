@@ -83,16 +83,6 @@ def test_memory_stays_under_its_cap() -> None:
     assert report.visits == 20_000
 
 
-def test_two_passes_are_counted_exactly() -> None:
-    """On a board played out the only question is the komi, and the search knows the answer."""
-    for komi, winner in ((-5.5, BLACK), (-4.5, WHITE)):
-        game = game_from(PLAYED_OUT, BLACK, komi=komi)
-        game.play(PASS)
-        report = search(game, 400)
-        assert (report.value_black > 0.9) is (winner == BLACK)
-        assert (report.value_black < -0.9) is (winner == WHITE)
-
-
 TWO_GROUPS_AGAINST_ONE = """
     . X . X O X . X .
     X X X X O X X X X

@@ -16,7 +16,6 @@ from web.test_play_socket import NEW, ask, in_base_64
 
 from gtp_engine import Config, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.people.review import Effort, annotated, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
@@ -30,25 +29,15 @@ RECORD = (
 OTHER = "(;GM[1]SZ[5]KM[0.5]RU[Chinese]RE[B+2]C[a file];B[cc];W[bb])"
 
 
-class GatedEvaluator(AreaEvaluator):
-    """Evaluates while the gate is open."""
-
-    def __init__(self) -> None:
-        super().__init__(batch=2)
-        self.gate = threading.Event()
-        self.gate.set()
-
-    def evaluate(self, request: Request) -> None:
-        assert self.gate.wait(60)
-        super().evaluate(request)
-
-
 class ReviewSource(RolloutSource):
-    """Engines that play by rollouts, so that only reviews use the network."""
+    """Engines that play by rollouts, so that only reviews use the network, while the gate is open."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.evaluator = GatedEvaluator()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.evaluator = AreaEvaluator(batch=2)
+        self.evaluator.watch = lambda request: self.gate.wait(60)
 
     def load(self, config: Config) -> Any:
         return SharedEngines(config, evaluator=self.evaluator).load_for_analyses()
@@ -195,7 +184,7 @@ async def test_one_review_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(game_reviews, "CancelToken", new_token)
 
     source = ReviewSource()
-    gate = source.evaluator.gate
+    gate = source.gate
     async with serving(source, games=tmp_path) as client, client.ws_connect("/play") as one:
         other = await client.ws_connect("/play")
         await ask(one, do="load", file=in_base_64(RECORD, "shift_jis"))

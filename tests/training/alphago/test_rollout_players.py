@@ -213,13 +213,12 @@ def test_all_rollouts_of_a_batch_step_together() -> None:
     """After a batch has been evaluated all its rows are played, then those that have not ended, move by move."""
     batches: list[tuple[int, list[int]]] = []
 
-    class Logging(RolloutEvaluator):
-        def evaluate(self, request: Request) -> None:
-            super().evaluate(request)
-            self.rollout_rows = []
-            batches.append((request.rows, self.rollout_rows))
+    def watch(request: Request) -> None:
+        evaluator.rollout_rows = []
+        batches.append((request.rows, evaluator.rollout_rows))
 
-    evaluator = Logging(batch=8)
+    evaluator = RolloutEvaluator(batch=8)
+    evaluator.watch = watch
     assert search(Game(4), 200, evaluator, rollout_share=0.5, in_flight_share=1).visits == 200
     for evaluated, asked in batches:
         assert asked[0] == evaluated
