@@ -12,7 +12,7 @@ from analysis.client import SessionClient, query
 from analysis.fake_search import FakeBackend, FakeTime
 from busy_machine import require_once
 
-from gtp_engine import Config, ConfigError, ModelError, format_vertex
+from gtp_engine import Config, ConfigError, format_vertex
 from gtp_engine.go.constants import BLACK
 from gtp_engine.protocols.analysis import server, worker
 from gtp_engine.protocols.analysis.schedule import SLICE, SharedSchedule
@@ -164,19 +164,6 @@ class TestAnswers:
 class TestOrder:
     """By priority, then by arrival; long analyses take turns."""
 
-    def test_higher_priority_first_then_first_come(self, clock: FakeTime) -> None:
-        backend = FakeBackend()
-        backend.is_loaded.clear()
-        with SessionClient(backend) as client:
-            for name, priority in (("a", 0), ("b", 5), ("c", 5), ("d", -1), ("e", None)):
-                client.send(query(id=name, priority=priority))
-            client.send(query(id="f", moves=[["B", "E5"]], analyzeTurns=[0, 1], priorities=[1, 9]))
-            settle(client)
-            backend.is_loaded.set()
-            responses = client.finish()
-        names = [f"{response['id']}{response['turnNumber']}" for response in responses]
-        assert names == ["f1", "b0", "c0", "f0", "a0", "e0", "d0"]
-
     def test_an_endless_analysis_does_not_block_others(self, clock: FakeTime) -> None:
         backend, clock.stop_at = FakeBackend(0.001), 1.2
         with SessionClient(backend) as client:
@@ -199,20 +186,6 @@ class TestOrder:
                 client.send(query(id="urgent", maxVisits=20, priority=1))
                 settle(client)
             assert [response["id"] for response in client.finish()] == ["urgent", "first", "later"]
-
-    def test_long_analyses_advance_together(self, clock: FakeTime) -> None:
-        backend, clock.stop_at = FakeBackend(0.001), 3.5
-        backend.is_loaded.clear()
-        with SessionClient(backend, "analysis.parallel=2") as client:
-            for name in "ab":
-                client.send(query(id=name, maxVisits=ENDLESS))
-            settle(client)
-            backend.is_loaded.set()
-            with clock.standing():
-                assert client.ask({"id": "t", "action": "terminate_all"})["id"] == "t"
-            visits = {r["id"]: r["rootInfo"]["visits"] for r in client.finish()}
-        assert visits.keys() == {"a", "b"}
-        assert min(visits.values()) > 0.5 * max(visits.values())
 
 
 class TestActions:
@@ -318,12 +291,6 @@ class TestMistakes:
 class TestEnd:
     """How sessions end."""
 
-    def test_everything_is_answered_after_the_input_ends(self, clock: FakeTime) -> None:
-        with SessionClient(FakeBackend(0.001)) as client:
-            for number in range(10):
-                client.send(query(id=str(number), maxVisits=20))
-            assert [response["id"] for response in client.finish()] == [str(number) for number in range(10)]
-
     def test_a_controller_may_read_slowly(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The responses are more than a pipe holds, and the end comes before the first of them is read."""
         monkeypatch.setattr(server, "END_WAIT", 0.1)
@@ -382,11 +349,3 @@ class TestEnd:
         finished = [response["turnNumber"] for response in responses if not response["isDuringSearch"]]
         assert finished == list(range(3 * MOST_UNREAD))
         assert len(responses) - len(finished) <= MOST_UNREAD
-
-    def test_a_network_that_cannot_be_loaded(self) -> None:
-        def load() -> FakeBackend:
-            raise ModelError("no such file")
-
-        with SessionClient(load) as client:
-            client.wait()
-        assert isinstance(client.error, ModelError)

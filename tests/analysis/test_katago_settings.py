@@ -19,16 +19,6 @@ from gtp_engine.config.katago import (
 
 HUMAN_5K = Path(__file__).parent.parent / "data" / "katago" / "human5k.cfg"
 
-KATAGO_CONFIG = """# Config for KataGo C++ Analysis engine
-
-logDir = analysis_logs  # Each run of KataGo will log to a separate file in this dir
-reportAnalysisWinratesAs = SIDETOMOVE
-  maxVisits=800
-# maxTime = 60
-wideRootNoise = 0.0
-numAnalysisThreads = 2
-"""
-
 
 def test_every_name_is_an_option_of_ours() -> None:
     for name in ANALYSIS_OPTIONS:
@@ -93,17 +83,6 @@ def test_overrides_that_cannot_be_read(text: str) -> None:
 def test_overrides() -> None:
     assert parse_overrides("") == {}
     assert parse_overrides(" a = 1 ,b=x=y,") == {"a": "1", "b": "x=y"}
-
-
-def test_config_file(tmp_path: Path) -> None:
-    file = tmp_path / "analysis.cfg"
-    file.write_text(KATAGO_CONFIG, encoding="utf-8")
-    settings = read_katago_config(file)
-    assert settings["logDir"] == "analysis_logs"
-    config, unknown = with_katago_settings(Config(), settings)
-    assert (config.analysis.perspective, config.analysis.analysis_visits) == ("sidetomove", 800)
-    assert (config.analysis.wide_root_noise, config.analysis.analysis_time) == (0.0, None)
-    assert unknown == ("logDir", "numAnalysisThreads")
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -174,11 +174,6 @@ class TestWhatIsReported:
         assert parsed.wanted == frozenset()
         assert (parsed.first_report, parsed.report_interval, parsed.restrictions) == (None, None, ())
 
-    def test_everything(self) -> None:
-        names = "Ownership OwnershipStdev MovesOwnership MovesOwnershipStdev Policy PVVisits NoResultValue"
-        fields = {f"include{name}": True for name in names.split()}
-        assert parse(**fields).wanted == {*fields}
-
     def test_reports(self) -> None:
         parsed = parse(reportDuringSearchEvery=0.5, firstReportDuringSearchAfter=0.1)
         assert (parsed.first_report, parsed.report_interval) == (0.1, 0.5)

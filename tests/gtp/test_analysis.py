@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import BinaryIO
 
 import pytest
@@ -246,15 +245,6 @@ def test_every_symmetry_has_its_own_block() -> None:
 
 
 @pytest.mark.usefixtures("patient")
-def test_an_analysis_without_pipes() -> None:
-    """`handle_line` ends an analysis after its first report."""
-    with make(FakeEvaluator()) as engine:
-        reply = GtpServer(engine.config, lambda: engine, print).handle_line("3 lz-analyze 10")
-        assert reply.startswith("=3\ninfo move ")
-        assert reply.endswith("\n\n")
-
-
-@pytest.mark.usefixtures("patient")
 def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
     with Engine(Config().with_values({"game.board_size": "5", "search.visits": "200"}), evaluator=None) as engine:
         server = GtpServer(engine.config, lambda: engine, print)
@@ -269,8 +259,7 @@ def test_without_a_network_moves_are_left_out_and_nothing_is_raw() -> None:
 
 
 def test_the_network_of_the_board_is_named() -> None:
-    evaluator = FakeEvaluator()
-    evaluator.info = replace(evaluator.info, names_by_board={(5, 5): "of this board"})
+    evaluator = FakeEvaluator(names_by_board={(5, 5): "of this board"})
     with Engine(Config().with_values({"game.board_size": "5"}), evaluator=evaluator) as engine:
         server = GtpServer(engine.config, lambda: engine, print)
         assert '"name":"of this board"' in server.handle_line("kata-get-models")
@@ -383,19 +372,6 @@ def test_gogui_is_shown_what_a_short_search_found() -> None:
         assert reply == f"= Winrate: white {winrate:.1f}%\nLead: white {lead:+.1f}\nVisits: {report.visits}\n\n"
         owners = [float(word) for word in server.handle_line("tengen-ownership").removeprefix("= ").split()]
         assert owners == pytest.approx(report.ownership_black[list(board_points(5, 5))], abs=6e-3)
-
-
-def test_settings_by_katagos_names_reach_the_network() -> None:
-    with serving() as server:
-        assert server.handle_line("kata-set-param playoutDoublingAdvantage 1.5") == "= \n\n"
-        assert server.handle_line("kata-set-param playoutDoublingAdvantagePla W") == "= \n\n"
-        assert server.handle_line("kata-get-param playoutDoublingAdvantagePla") == "= WHITE\n\n"
-        assert (server.engine.config.puct.playout_doubling_advantage, server.handle_line("genmove b")[:2]) == (
-            1.5,
-            "= ",
-        )
-        refused = server.handle_line("kata-set-param playoutDoublingAdvantage 3.5")
-        assert refused.startswith("? option puct.playout_doubling_advantage = 3.5: expected a number from -3 to 3")
 
 
 def first_and_last(engine: GtpProcess) -> tuple[float, float]:

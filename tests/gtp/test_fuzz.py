@@ -3,16 +3,15 @@
 `scripts/fuzz_gtp` sends as many lines as one likes.
 """
 
-import itertools
 from pathlib import Path
 
 import pytest
-from gtp.fuzz import STATE_COMMANDS, Ask, Checker, LineGenerator, expected_reply, run, write_files
+from gtp.fuzz import run, write_files
 from gtp.processes import GtpProcess
 from nn.tiny_networks import v7_network
 
 from gtp_engine.config import Config
-from gtp_engine.protocols.gtp.protocol import decode_line, encode_reply, parse_line
+from gtp_engine.protocols.gtp.protocol import decode_line, encode_reply
 from gtp_engine.protocols.gtp.server import GtpServer
 
 CONFIG = Config().with_values({"search.visits": "4", "search.threads": "1", "search.seed": "1"})
@@ -55,42 +54,3 @@ def test_generated_lines_through_pipes(folder: Path, tmp_path: Path) -> None:
         run(process.ask_all, seed=3, lines=300, folder=folder)
         assert process.ask(b"quit\n") == b"= \n\n"
         assert process.wait() == 0
-
-
-def test_the_checker_notices_what_is_wrong(folder: Path) -> None:
-    generator = LineGenerator(1, folder)
-    line = next(line for line in iter(generator.line, None) if line.name == "play" and line.id is not None)
-
-    def answer(reply: bytes, *, state_changes: bool = False) -> Ask:
-        states = itertools.count()
-
-        def ask(sent: bytes, count: int) -> list[bytes]:
-            state = b"= %d\n\n" % next(states) if state_changes else b"= 9\n\n"
-            replies = [reply] if sent.startswith(line.raw) and reply else []
-            return replies + [state] * len(STATE_COMMANDS)
-
-        return ask
-
-    number = str(line.id).encode()
-    Checker(answer(b"=%s yes\n\n" % number, state_changes=True)).check(line)
-    Checker(answer(b"?%s no\n\n" % number)).check(line)
-    bad = (b"", b"= \n\n", b"=%s \n" % number, b"=%s a\n\nb\n\n" % number, b"?%s internal error: x\n\n" % number)
-    for reply in bad:
-        with pytest.raises(AssertionError):
-            Checker(answer(reply)).check(line)
-    with pytest.raises(AssertionError):
-        Checker(answer(b"?%s no\n\n" % number, state_changes=True)).check(line)
-
-
-def test_the_generator_agrees_with_the_parser(folder: Path) -> None:
-    generator = LineGenerator(4, folder)
-    kinds = set()
-    for _ in range(5000):
-        line = generator.line()
-        command = parse_line(decode_line(line.raw.removesuffix(b"\n")))
-        assert (command is not None) == line.is_command, line
-        if command is not None:
-            assert (command.id, command.name) == (line.id, line.name)
-        kinds.add((line.is_command, line.raw.endswith(b"\r\n")))
-    assert len(kinds) == 4
-    assert expected_reply(b"\xef\xbb\xbf12 name\n") == (12, True, "name")

@@ -11,7 +11,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.protocols.gtp.protocol import (
     Command,
     GtpError,
-    clean_reply,
     decode_line,
     encode_reply,
     is_interrupt,
@@ -94,11 +93,6 @@ def test_any_text_gives_a_well_formed_reply(text: str, ok: bool, identifier: int
     assert first.startswith(("=" if ok else "?") + ("" if identifier is None else str(identifier)) + " ")
     assert all(line.strip() for line in others)
     encode_reply(reply).decode("utf-8")
-
-
-@given(st.text())
-def test_cleaning_twice_changes_nothing(text: str) -> None:
-    assert clean_reply(clean_reply(text)) == clean_reply(text)
 
 
 @given(st.binary())
@@ -205,8 +199,3 @@ def test_broken_lists_of_moves(words: str, message: str) -> None:
 def test_broken_lists_of_stones(words: str, message: str) -> None:
     with pytest.raises(GtpError, match=message):
         read_setup(GAME, words.split())
-
-
-def test_a_pass_is_not_a_point() -> None:
-    with pytest.raises(GtpError, match=r"^invalid coordinate 'pass'"):
-        read_point(GAME, "PASS")

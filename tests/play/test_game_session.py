@@ -86,16 +86,6 @@ def vertices(session: GameSession, points: object) -> list[str]:
 
 
 class TestMoves:
-    def test_the_person_and_the_engine_move_in_turn(self, engine: Engine) -> None:
-        session = start(engine)
-        assert (session.phase, session.is_engine_turn) == (Phase.PLAYING, False)
-        session.play("d4")
-        assert session.is_engine_turn
-        choice = session.engine_move()
-        assert [move.color for move in session.game.moves] == [BLACK, WHITE]
-        assert session.game.moves[1].point == choice.point
-        assert not session.is_engine_turn
-
     def test_the_engine_begins_as_black(self, engine: Engine) -> None:
         session = start(engine, human=WHITE)
         assert session.is_engine_turn
@@ -170,17 +160,6 @@ class TestCancelling:
 
 
 class TestUndo:
-    def test_takes_back_to_the_persons_turn(self, engine: Engine) -> None:
-        session = start(engine)
-        session.play("d4")
-        assert session.undo() == 1
-        session.play("d4")
-        session.engine_move()
-        session.play("pass")
-        session.engine_move()
-        assert session.undo() == 2
-        assert (len(session.game.moves), session.game.to_play) == (2, BLACK)
-
     def test_needs_a_move_of_the_persons(self, engine: Engine) -> None:
         session = start(engine, human=WHITE)
         session.engine_move()
@@ -264,15 +243,6 @@ class TestEnd:
         self.pass_until_scoring(session)
         assert session.phase is Phase.FINISHED
         assert session.result == str(session.game.score())
-
-    def test_resignation(self, engine: Engine) -> None:
-        session = start(engine)
-        session.resign()
-        assert (session.result, session.phase) == ("W+R", Phase.FINISHED)
-        with pytest.raises(GameStateError, match=r"ended: W\+R"):
-            session.play("d4")
-        session.resume()
-        session.play("d4")
 
     @pytest.mark.parametrize("going_on", ["resume", "undo"])
     def test_the_engine_does_not_resign_again_when_the_person_wants_to_go_on(

@@ -165,22 +165,6 @@ def test_wide_characters_behind_other_text(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "name"),
-    [
-        (b"<?xml version='1.0'?><Go>", "an XML file"),
-        (b'{"moves": []}', "a JSON file"),
-        (b"PK\x03\x04", "an archive"),
-        (b"PP%D-lh5-", "an archive"),
-        (b"%PDF-1.4", "a PDF file"),
-        (b"<!DOCTYPE html>", "a page of a browser"),
-    ],
-)
-def test_other_kinds_are_refused_by_name(data: bytes, name: str) -> None:
-    with pytest.raises(SgfError, match=f"^{name}.*: expected SGF, GIB, NGF or UGF"):
-        GameTree(data)
-
-
-@pytest.mark.parametrize(
     "data",
     [
         b"\\HS\n\\[GAMEBLACKNAME",

@@ -101,14 +101,6 @@ def test_charsets_right_and_wrong_keep_the_moves(charset: str, encoding: str) ->
         assert record.black_name == name
 
 
-def test_handicap_stones() -> None:
-    record = parse("(;HA[2]AB[dp][pd];W[dd])")
-    assert (record.handicap, record.first_player) == (2, WHITE)
-    assert record.setup_stones == (Move(BLACK, at("D4")), Move(BLACK, at("Q16")))
-    game = record_to_game(record)
-    assert (game.handicap, len(game.moves)) == (2, 1)
-
-
 def test_handicap_that_does_not_fit_the_stones() -> None:
     record = parse("(;HA[3]AB[dp][pd];W[dd])")
     assert record.handicap == len(record.setup_stones) == 2
@@ -299,6 +291,8 @@ def test_a_move_in_the_root_comes_after_its_stones() -> None:
         ("<!DOCTYPE html><script>for (;;) {}</script>", "a page of a browser: expected SGF"),
         ('{"moves": [[1, 2]]}', "a JSON file: expected SGF"),
         ("PK\x03\x04games.sgf", "an archive: expected SGF"),
+        ("PP%D-lh5-", "an archive: expected SGF"),
+        ("%PDF-1.4", "a PDF file: expected SGF"),
         ("(;GM[2])", r"another game, GM\[2\]: expected GM\[1\], Go"),
         ("(;GM[19])", r"another game, GM\[19\]"),
         ("(;GM[Chess])", r"another game, GM\[Chess\]"),

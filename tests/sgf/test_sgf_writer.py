@@ -23,15 +23,6 @@ from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
 GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
 
 
-def test_position_before_move_n() -> None:
-    text = "(;SZ[3]KM[1]RU[Tromp-Taylor];B[aa];W[bb];W[cc];B[])"
-    for number, count, to_play in [(1, 0, 1), (2, 1, 2), (3, 2, 2), (4, 3, 1), (5, 4, 2), (9, 4, 2)]:
-        game = load(text, number)
-        assert (len(game.moves), game.to_play) == (count, to_play)
-        assert (game.komi, game.rules) == (1.0, PRESETS["tromp-taylor"])
-    assert load(text).moves == parse(text).moves
-
-
 def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     game = record_to_game(parse("(;B[aa])"), rules=PRESETS["aga"], komi=3.75)
     assert (game.rules, game.komi) == (PRESETS["aga"], 3.75)
