@@ -302,7 +302,7 @@ class PuctConfig(Section, name="puct"):
     # KataGo's networks learn from games in which one side has up to 2³ times the other's playouts (maxAsymmetricRatio).
     playout_doubling_advantage: float = option(
         0.0,
-        "Have the network evaluate as if one side had 2 to the power of this times the other's playouts: above 0 it "
+        "Have the network evaluate as if one side had 2 to the power of this times the other's playouts.  Above 0 it "
         "expects that side to outplay the other, below 0 to be outplayed.",
         unit="doublings",
         bounds=(-3, 3),
@@ -317,8 +317,8 @@ class PuctConfig(Section, name="puct"):
     # KataGo's default too; its config file promises greatly improved strength in handicap games.
     dynamic_advantage: float = option(
         0.045,
-        "With handicap or an unusual komi, play as if the side that starts behind had such an advantage: up to this "
-        "for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not with "
+        "With handicap or an unusual komi, play as if the side that starts behind had such an advantage.  It is up to "
+        "this for each point, at most 2.75, and less as its winrate rises.  Not in analyses, not with "
         "--playout-doubling-advantage, and only with networks trained for it, as KataGo's are; 0: never.",
         unit="doublings per point",
         bounds=(0, 0.5),

@@ -220,9 +220,9 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     lag: float | None = option(
         None,
-        "Time reserved on every move for delays the engine cannot measure: the network, the controller, a busy "
-        f"machine; not set: {DEFAULT_LAG:g} seconds, and less in short periods of overtime once moves were on time.  "
-        "In the last period of overtime it is twice as much, but never more than half of what is left.",
+        "Time reserved on every move for delays of the network, the controller or a busy machine; not set: "
+        f"{DEFAULT_LAG:g} seconds, less in short overtime periods once moves were on time.  In the last period of "
+        "overtime it is twice as much, but never more than half of what is left.",
         unit="seconds",
         bounds=(0, 3600),
         katago_gtp="lagBuffer",
@@ -298,8 +298,8 @@ class TimeConfig(Section, name="time", shapes_trees=False):
     )
     early_stop: bool = option(
         True,
-        "Play before the planned time is up when no other move can catch up or the move is settled; in periods below "
-        "5 seconds, the rest of which is lost, only when it is settled.",
+        "Play before the planned time is up when no other move can catch up or the move is settled.  In periods below "
+        "5 seconds, the rest of which is lost, do so only when it is settled.",
     )
     settled_winrate: float = option(
         0.98,
@@ -589,8 +589,8 @@ class AnalysisConfig(Section, name="analysis", shapes_trees=False):
     )
     ignore_history: bool = option(
         True,
-        "Analyse a position, in GTP too, without telling the network the moves that led to it: it would trust the "
-        "last ones as a strong player's moves ({katago_analysis}; in GTP {katago}).",
+        "Analyse a position, in GTP too, without telling the network the moves that led to it: it would trust them "
+        "as a strong player's ({katago_analysis}; in GTP {katago}).",
         katago="analysisIgnorePreRootHistory",
         katago_analysis="ignorePreRootHistory",
     )
