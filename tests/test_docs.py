@@ -38,7 +38,7 @@ LONGEST_SENTENCE = 30
 """Words."""
 
 
-@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name == "README.md" or name.startswith("docs/")])
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
 def test_sentences_are_short(name: str) -> None:
     """Outside of tables, code and generated parts."""
     text = re.sub(r"<!-- (\w+) -->.*?<!-- /\1 -->", "", without_code(DOCUMENTS[name]), flags=re.DOTALL)

@@ -196,8 +196,8 @@ def cli() -> None:
 def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **flags: object) -> None:
     """Speak GTP on stdin and stdout (the default command).
 
-    KataGo's command line (katago gtp -model … -config … -override-config … -human-model …) is accepted as well: a
-    config file that does not end in .toml is read as one of KataGo's, and a network file of KataGo's is imported once.
+    KataGo's command line (katago gtp -model … -config … -override-config … -human-model …) works, too. A config file
+    that does not end in .toml is read as one of KataGo's; a network file of KataGo's is imported once.
     """
     config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
     from gtp_engine.base.streams import write_log

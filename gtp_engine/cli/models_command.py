@@ -56,9 +56,9 @@ The networks are KataGo's and come in releases of KaTrain, a program for studyin
 package index that pip or uv uses here, and checks their hash. Without a connection, it takes the network from an
 installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
 
-It plays at once. If this processor is faster in 8 bits, an 8-bit copy is made in the background, in some minutes on one
-core while nothing else needs it; --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
-`gtp-engine models default builtin` returns to the network that ships.
+It plays at once. If this processor is faster in 8 bits, an 8-bit copy follows in the background, on one core while
+nothing else needs it. --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network. `gtp-engine
+models default builtin` returns to the network that ships.
 """
 
 

@@ -104,9 +104,9 @@ _REVIEW_HELP: Final = """Review games: what each move lost, and what would have 
 gtp-engine review GAME.sgf
 gtp-engine review games/ --out reviews/ --csv reviews/table.csv
 
-For GAME.sgf it writes GAME.review.html, a page to step through the game with graphs and the biggest mistakes,
-GAME.review.sgf, the record with comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and
-GAME.review.json for programs. FILES are records, folders of records, or - for stdin.
+For GAME.sgf it writes GAME.review.html, a page with graphs and the biggest mistakes, GAME.review.sgf, the record with
+comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and GAME.review.json for programs. FILES are
+records, folders of records, or - for stdin.
 
 Ctrl-C keeps what is done; the same command continues from there. Files that cannot be read are listed at the end, and
 the exit code is then 1.

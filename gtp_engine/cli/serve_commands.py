@@ -93,9 +93,8 @@ For KaTrain and other programs that use KataGo's analysis engine: enter
 \b
     gtp-engine analysis --model NETWORK.onnx
 
-as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) is
-accepted as well: a config file that does not end in .toml is read as one of KataGo's, and a network file of KataGo's is
-imported once.
+as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) works, too.
+A config file that does not end in .toml is read as one of KataGo's; a network file of KataGo's is imported once.
 """
 
 

@@ -53,9 +53,9 @@ class SetupSettings(Section, name="setup"):
 def setup_command(front_end: str, only_print: bool, file: Path | None, config_file: str | None, **flags: Any) -> None:
     """Set up PROGRAM to use this engine: sabaki, gogui, katrain, lizzie, ogs, kgs or cgos.
 
-    Adds the engine to the program's settings, and keeps everything else and a backup; for the servers OGS, KGS and CGOS
+    Adds the engine to the program's settings, and keeps everything else and a backup. For the servers OGS, KGS and CGOS
     it writes the configuration of the client that runs a bot. Options of the engine (--model, --level and others)
-    become part of the engine's command; those without effect in the program are refused.
+    become part of the engine's command; it refuses those without effect in the program.
     """
     from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
 

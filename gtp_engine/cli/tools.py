@@ -26,9 +26,9 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for 
 
 _BENCHMARK_HELP = """Measure how fast the engine is on this machine.
 
-Reports rollouts per second on one core, search playouts per second on all cores, the time from the start of a process
-to its first replies, the network's evaluations per second by threads and batch size, and the playouts per second of a
-search with it. Takes about two minutes; run nothing else meanwhile.
+Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
+process to its first replies. Then come the network's evaluations per second by threads and batch size, and the playouts
+per second of a search with it. All this takes about two minutes; run nothing else meanwhile.
 
 To compare with KataGo, which needs the network in its own format:
 
