@@ -163,12 +163,7 @@ def test_a_rollout_that_is_cut_off_has_no_opinion() -> None:
 
 def test_ties_among_moves_without_visits_are_drawn() -> None:
     """Without priors every move is tried once before any other; forty visits tried the upper left with every seed."""
-    values = {
-        "search.search": "uct",
-        "search.prior_weight": "0",
-        "search.expand_visits": "1",
-        "search.visits": "40",
-    }
+    values = {"search.search": "uct", "search.prior_weight": "0", "search.expand_visits": "1", "search.visits": "40"}
     tried = []
     for seed in "12":
         with engine_with(values | {"search.seed": seed}) as engine:

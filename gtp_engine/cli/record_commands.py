@@ -210,7 +210,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         data = sys.stdin.buffer.read()
         sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
-        expected = "files that end in .sgf, .gib, .ngf or .ugf"
+        expected = "files that end in .sgf, .gib, .ngf, .ugf or .ugi"
         raise SgfError("no records to review", expected=expected, advice="name others one by one")
     return sources
 

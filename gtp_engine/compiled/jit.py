@@ -38,12 +38,7 @@ from gtp_engine.compiled.kernel_cache import compilation_note, note_damaged, not
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OPTIONS: Final[dict[str, Any]] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-    "_nrt": False,
-}
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
 
 class KernelCall(NamedTuple):

@@ -84,7 +84,8 @@ class FinalScore:
         """The status of each point: alive, dead or seki for stones, territory or dame for empty points."""
         found = status_map(self.game, self.status.dead)
         for point, owner in _neutral_owners(self.game, self.status).items():
-            found[point] = BLACK_TERRITORY if owner == BLACK else WHITE_TERRITORY
+            if self.game.board.color[point] == EMPTY:
+                found[point] = BLACK_TERRITORY if owner == BLACK else WHITE_TERRITORY
         points = points_by_number(self.game.width, self.game.height)
         return {points[point]: status for point, status in found.items()}
 

@@ -341,13 +341,7 @@ def finish_row(positions: Positions, row: int, to_play: int, pass_ends: int, but
 
 @kernel
 def advance_row(
-    positions: Positions,
-    row: int,
-    board: Board,
-    point: int,
-    color: int,
-    pass_ends: int,
-    superko_keys: Keys,
+    positions: Positions, row: int, board: Board, point: int, color: int, pass_ends: int, superko_keys: Keys
 ) -> None:
     """Turn a row into that of one move later, under its conditions: `color` has played `point`, which led to `board`.
 

@@ -374,9 +374,9 @@ class Game:
         return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
 
     def territory(self, color: int | str, dead: Collection[int | str] = ()) -> list[Point]:
-        """Return the empty points that reach only stones of `color`, once those on the points `dead` are taken off."""
+        """Return the empty points that reach only stones of `color`, once the chains on `dead` are taken off."""
         color, colors = to_color(color), self._stones.color.copy()
-        for point in self.all_on_board(dead):
+        for point in self._chains_on(dead):
             colors[point] = EMPTY
         owners = territory_of(colors, self.width + 1)
         return self._points(point for point in board_points(self.width, self.height) if owners[point] == color)
@@ -504,13 +504,13 @@ class Game:
     # --- results ---
 
     def score(self, dead: Collection[int | str] = ()) -> Score:
-        """Return the score after removing the stones on the points `dead`."""
+        """Return the score after removing the chains on the points `dead`."""
         tally = self.tally(dead)
         return Score(float(tally[Color.BLACK].total), tally[Color.WHITE].total)
 
     def tally(self, dead: Collection[int | str] = ()) -> dict[Color, SideCount]:
-        """Return what the points of each colour are made of without the stones on `dead`."""
-        points = list(dict.fromkeys(self.all_on_board(dead)))
+        """Return what the points of each colour are made of without the chains on `dead`."""
+        points = self._chains_on(dead)
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
@@ -637,6 +637,14 @@ class Game:
 
     def _on_board(self, vertex: int | str) -> Point:
         return to_stone(vertex, width=self.width, height=self.height)
+
+    def _chains_on(self, points: Iterable[int | str]) -> dict[int, None]:
+        """Return the stones of the chains on these points."""
+        found = dict[int, None]()
+        for point in self.all_on_board(points):
+            if point not in found:
+                found.update(dict.fromkeys(self._stones.chain(point)))
+        return found
 
     def explain(self, reason: str, point: int | str) -> str:
         """Return a reason of `illegal_reason` as text about the move on `point`."""

@@ -284,7 +284,7 @@ def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
 
 _BY_KEY_NAME: Final = {name.lower(): key for key in _KEYS for name in (key.name, key.compact)}
 
-_COMPACT: Final = re.compile(r"(?P<key>ko|scoring|score|tax|sui|button|whb|fpok)(?P<word>[A-Z]+(?:-1)?|[01])\s*")
+_COMPACT: Final = re.compile(r"(?P<key>ko|scoring|score|tax|sui|button|whb|fpok)\s*(?P<word>[A-Z]+(?:-1)?|[01])\s*")
 _COMPACT_FLAGS: Final = {"0": "false", "1": "true"}
 
 

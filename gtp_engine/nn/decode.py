@@ -97,11 +97,7 @@ def _mixed_logit(logits: FloatArray, k: int, action: int, optimism: float) -> fl
 
 @kernel
 def decode_policy(
-    positions: Positions,
-    encoded: EncodedRows,
-    options: PolicyOptions,
-    logits: FloatArray,
-    policy: FloatArray,
+    positions: Positions, encoded: EncodedRows, options: PolicyOptions, logits: FloatArray, policy: FloatArray
 ) -> None:
     """Add `weight` times the policy of each row to `policy` [B, n].
 

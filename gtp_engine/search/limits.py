@@ -119,11 +119,10 @@ class Restriction:
 
 
 def avoid_until_depths(restrictions: Iterable[Restriction], n: int) -> NDArray[np.int32]:
-    """Return, int32[3, n] by colour and padded point or PASS, the depth from which on a move is no longer left out."""
+    """Return, int32[3, n] by colour and point, the depth from which on a move is allowed; the last one given counts."""
     avoid_until = np.zeros((3, n), dtype=np.int32)
     for restriction in restrictions:
-        points = list(restriction.points)
-        avoid_until[restriction.color, points] = np.maximum(avoid_until[restriction.color, points], restriction.depth)
+        avoid_until[restriction.color, list(restriction.points)] = restriction.depth
     return avoid_until
 
 

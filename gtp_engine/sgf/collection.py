@@ -82,7 +82,7 @@ T = TypeVar("T")
 Paths = str | Path | Iterable[str | Path]
 """A file, a folder, which stands for the records in it and below it, or several of either."""
 
-ENDINGS: Final = (".sgf", ".gib", ".ngf", ".ugf")
+ENDINGS: Final = (".sgf", ".gib", ".ngf", ".ugf", ".ugi")
 """How the names of records end, in small letters."""
 
 
@@ -90,7 +90,7 @@ def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = No
     """Yield players, rules, result and the rest of the first node of each game in files, without its moves.
 
     `paths` is a file, a folder, which stands for the files in it and below it that end as records do (.sgf, .gib, .ngf,
-    .ugf), or several of either; they may be larger than a single record.  What cannot be read raises SgfError, or is
+    .ugf, .ugi), or several; they may be larger than a single record.  What cannot be read raises SgfError, or is
     given to `pass_over`, and the next game follows.
 
         names = {header.black_name for header in read_headers("games")}

@@ -358,7 +358,7 @@ _RULES_WORDS: Final = {
 
 KGS has "Chinese, Pair Go", Weida "日本规则", UGF "JPN", GoGoD "Ancient" and "Ing".
 """
-_RULES_KOMI: Final = re.compile(r"komi([-+]?[0-9.]{1,20})|,?\s{0,9}\"komi\"\s{0,9}:\s{0,9}([-+]?[0-9.]{1,20})")
+_RULES_KOMI: Final = re.compile(r"komi\s?([-+]?[0-9.]{1,20})|,?\s{0,9}\"komi\"\s{0,9}:\s{0,9}([-+]?[0-9.]{1,20})")
 """The komi in RU, which KataGo wrote there for some years."""
 _RULES_TEXT_LENGTH: Final = 200
 """Characters of RU searched for such words."""
@@ -455,7 +455,7 @@ def parse_rules(text: str) -> Rules | None:
     nearest that there is here.
     """
     try:
-        return Rules.parse(_RULES_KOMI.sub("", text).replace("{,", "{").replace("SPIGHT", "SITUATIONAL"))
+        return Rules.parse(without_komi(text).replace("SPIGHT", "SITUATIONAL"))
     except RulesError:
         pass
     text = text.lower()[:_RULES_TEXT_LENGTH]
@@ -463,8 +463,13 @@ def parse_rules(text: str) -> Rules | None:
     return None if preset is None else PRESETS[preset]
 
 
+def without_komi(text: str) -> str:
+    """Return KataGo's compact or JSON rules without the komi that `komi_of_rules` finds in them."""
+    return _RULES_KOMI.sub("", text).replace("{,", "{")
+
+
 def komi_of_rules(text: str) -> float | None:
-    """Return the komi in an RU value of KataGo, None if there is none.
+    """Return the komi in rules as KataGo writes them, None if there is none.
 
     >>> komi_of_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0komi6.5"), komi_of_rules("Japanese")
     (6.5, None)

@@ -238,16 +238,7 @@ class TestActions:
 class TestMistakes:
     """No input but its end ends a session."""
 
-    @pytest.mark.parametrize(
-        "line",
-        [
-            "\x00",
-            "[" * 100_000,
-            b"\xff\xfe\x00",
-            '"' + "x" * 100_000,
-            "9" * 5000,
-        ],
-    )
+    @pytest.mark.parametrize("line", ["\x00", "[" * 100_000, b"\xff\xfe\x00", '"' + "x" * 100_000, "9" * 5000])
     def test_lines_that_no_transcript_holds(self, line: str | bytes) -> None:
         with SessionClient(FakeBackend()) as client:
             response = client.ask(line)

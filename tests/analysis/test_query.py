@@ -119,6 +119,9 @@ class TestGame:
         game = parse(rules={"ko": "SIMPLE", "scoring": "AREA", "komi": 3.75}, komi=None).start
         assert (game.rules.ko, game.komi) == (Ko.SIMPLE, 3.75)
         assert parse(rules={"komi": 3.75}, komi=5).start.komi == 5
+        for text in ('{"komi":5.5,"ko":"SIMPLE"}', "koSIMPLEkomi5.5", "ko SIMPLE komi 5.5"):
+            game = parse(rules=text, komi=None).start
+            assert (game.rules, game.komi) == (Rules(Ko.SIMPLE), 5.5)
 
     @pytest.mark.parametrize(("given", "bonus"), [("0", "0"), (0, "0"), ("N", "N"), ("N-1", "N-1")])
     def test_handicap_bonus_wins_over_rules(self, given: object, bonus: str) -> None:

@@ -10,12 +10,7 @@ from engine_positions import NEUTRAL, only, point, set_up
 from fake_evaluators import FakeEvaluator, fake_shipped
 from superko_games import game_with_superko
 
-from gtp_engine.base.errors import (
-    ConfigError,
-    IllegalMoveError,
-    KomiError,
-    SgfError,
-)
+from gtp_engine.base.errors import ConfigError, IllegalMoveError, KomiError, SgfError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
 from gtp_engine.engine.kernels import KernelLoader

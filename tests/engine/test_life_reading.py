@@ -142,10 +142,7 @@ def test_a_proof_overrules_the_ownership() -> None:
 def test_chains_that_only_share_their_liberties_are_in_doubt_however_sure_the_searches_are() -> None:
     game = game_of(SHARED_LIBERTIES)
     chains = [sorted(map(game.vertex, chain)) for chain in doubtful_chains(game, [ownership_of(game)])]
-    assert chains == [
-        ["A4", "B1", "B4", "C1", "C2", "C4", "D1", "D2", "D3", "D4"],
-        ["A1", "A2", "B2", "B3"],
-    ]
+    assert chains == [["A4", "B1", "B4", "C1", "C2", "C4", "D1", "D2", "D3", "D4"], ["A1", "A2", "B2", "B3"]]
     game = game_of(BESIDE_NEUTRAL_POINTS)
     assert doubtful_chains(game, [ownership_of(game)]) == []
 
@@ -348,6 +345,14 @@ def test_the_status_of_neutral_points_agrees_with_the_score(rules: str, neutral:
     assert outcome.statuses[point] == neutral
     stones = 5 if rules == "chinese" else 0
     assert outcome.score.white == names.count("white_territory") + stones + game.komi
+
+
+def test_a_dead_stone_in_an_open_area_is_listed_as_dead() -> None:
+    """It was territory, and neither dead nor alive."""
+    game = game_of(". . . . .\n. . . O .\n. . . . .\nX X . . .\nO . . . .")
+    ownership = ownership_of(game, A1=0.6)
+    outcome = outcome_of_unfinished(game, estimate_status(game, ownership), Expectation(BLACK, ownership, 0.0, True))
+    assert [outcome.statuses[game.point(vertex)] for vertex in ("A1", "A2", "D4")] == ["dead", "alive", "alive"]
 
 
 @pytest.mark.parametrize(("rules", "to_play", "result"), [

@@ -98,4 +98,5 @@ def test_eyes_life_and_territory() -> None:
     assert names(game.territory("b")) == ["A5", "C5"]
     assert game["E5"] == Color.EMPTY
     assert set(names(game.territory("w"))) >= {"A1", "G5", "F3"}
-    assert len(game.territory("w", dead=["A4", "B4", "C4", "D4", "B5", "D5"])) > len(game.territory("w"))
+    assert len(game.territory("w", dead=["A4"])) == len(game.territory("w")) + 9
+    assert game.score(dead=["B5", "A1"]) == game.score(dead=game.chain("A4"))

@@ -142,11 +142,11 @@ def test_a_search_with_every_move_left_out_ends(searcher: Searcher) -> None:
         ([], {}),
         ([(BLACK, {5, PASS}, 1)], {(BLACK, 5): 1, (BLACK, PASS): 1}),
         ([(WHITE, {5}, 3), (BLACK, {5}, 2)], {(WHITE, 5): 3, (BLACK, 5): 2}),
-        ([(BLACK, {5, 6}, 3), (BLACK, {5}, 1)], {(BLACK, 5): 3, (BLACK, 6): 3}),
+        ([(BLACK, {5, 6}, 3), (BLACK, {5}, 1)], {(BLACK, 5): 1, (BLACK, 6): 3}),
         ([(BLACK, {5}, 1), (BLACK, {5, 6}, 3)], {(BLACK, 5): 3, (BLACK, 6): 3}),
     ],
 )
-def test_the_longest_of_several_restrictions_holds(
+def test_the_last_of_several_restrictions_holds(
     restrictions: list[tuple[int, set[int], int]], depths: dict[tuple[int, int], int]
 ) -> None:
     expected = np.zeros((3, 8), dtype=np.int32)

@@ -33,6 +33,7 @@ from gtp_engine.go.coords import Move, Point, board_points, parse_color, parse_v
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import HandicapBonus, Rules
 from gtp_engine.search.limits import Restriction
+from gtp_engine.sgf.values import komi_of_rules, without_komi
 
 _PAIRS: Final = 'a list of pairs such as ["B", "Q16"]'
 _MISSING: Final = "(missing)"
@@ -299,16 +300,13 @@ def _game(fields: Fields, config: GameConfig) -> tuple[Game, tuple[Move, ...]]:
 
 
 def _rules(fields: Fields) -> tuple[Rules, float]:
-    """Return rules and komi; the komi may also be a field of the rules."""
+    """Return rules and komi; the komi may also be one of the rules."""
     given = fields.value("rules")
-    komi: Any = None
-    if isinstance(given, dict):
-        komi = given.get("komi")
-        given = json.dumps({key: value for key, value in given.items() if key != "komi"})
-    if not isinstance(given, str):
+    text = json.dumps(given) if isinstance(given, dict) else given
+    if not isinstance(text, str):
         raise fields.error("rules", _RULES)
     try:
-        rules = Rules.parse(given)
+        rules, komi = Rules.parse(without_komi(text)), komi_of_rules(text)
     except RulesError as error:
         raise QueryError("rules", f"could not parse rules: {error}") from None
     if "whiteHandicapBonus" in fields:

@@ -20,16 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
-from gtp_engine.go.board import (
-    HEIGHT,
-    STRIDE,
-    WIDTH,
-    Board,
-    atari_liberty,
-    is_in_atari,
-    is_legal,
-    liberties_into,
-)
+from gtp_engine.go.board import HEIGHT, STRIDE, WIDTH, Board, atari_liberty, is_in_atari, is_legal, liberties_into
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.ladder import working_attacks_into
 from gtp_engine.go.tactics import count_captures, is_escape, is_eye, would_be_self_atari

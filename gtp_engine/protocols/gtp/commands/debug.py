@@ -142,11 +142,7 @@ def _show_moves(game: Game) -> list[str]:
     return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
 
 
-@command(
-    "ladder_attack",
-    "VERTEX",
-    "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.",
-)
+@command("ladder_attack", "VERTEX", "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.")
 def ladder_attack(server: GtpServer, args: Command) -> str:
     """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
     game = server.engine.game

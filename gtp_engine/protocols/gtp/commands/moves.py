@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 STATUSES: Final = ("alive", "seki", "dead")
 
 
-@command(
-    "play",
-    "COLOR VERTEX",
-    "Play a stone or a pass, in any order of colors.",
-    exact=True,
-)
+@command("play", "COLOR VERTEX", "Play a stone or a pass, in any order of colors.", exact=True)
 def play(server: GtpServer, args: Command) -> None:
     """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
     color = parse_color(args[0])
@@ -67,9 +62,7 @@ def reg_genmove(server: GtpServer, args: Command) -> str:
 
 
 @command(
-    "kgs-genmove_cleanup",
-    "COLOR",
-    "Like genmove, but do not pass while dead stones of the opponent are on the board.",
+    "kgs-genmove_cleanup", "COLOR", "Like genmove, but do not pass while dead stones of the opponent are on the board."
 )
 def kgs_genmove_cleanup(server: GtpServer, args: Command) -> str:
     """Play the engine's move after a dispute about dead stones."""
@@ -149,11 +142,7 @@ def final_score(server: GtpServer, args: Command) -> str:
     return text if text == "0" or "." in text else f"{text}.0"
 
 
-@command(
-    "final_status",
-    "VERTEX",
-    "Status of a stone (alive, seki or dead) or of an empty point.",
-)
+@command("final_status", "VERTEX", "Status of a stone (alive, seki or dead) or of an empty point.")
 def final_status(server: GtpServer, args: Command) -> str:
     """Return the status of one point at the end of the game."""
     engine = server.engine

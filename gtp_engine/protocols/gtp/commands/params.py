@@ -22,9 +22,7 @@ SECTIONS: Final = ("search", "puct", "human", "time", "play", "analysis")
 OTHER_OPTIONS: Final = ("gtp.analysis_perspective",)
 """Options of other sections that may be changed."""
 
-SHORT_NAMES: Final[Mapping[str, str]] = {
-    "level": "play.level",
-}
+SHORT_NAMES: Final[Mapping[str, str]] = {"level": "play.level"}
 """Names without a section, for settings that people change by hand."""
 
 WITHOUT_EFFECT: Final = ("minPlayoutsPerThread", "subtreeValueBiasTableNumShards", "treeReuseCarryOverTimeFactor")

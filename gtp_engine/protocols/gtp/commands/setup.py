@@ -130,12 +130,7 @@ def gogui_setup(server: GtpServer, args: Command) -> None:
     server.engine.set_up(stones)
 
 
-@command(
-    "gogui-setup_player",
-    "COLOR",
-    "Set the side to play in a set-up position, for GoGui.",
-    exact=True,
-)
+@command("gogui-setup_player", "COLOR", "Set the side to play in a set-up position, for GoGui.", exact=True)
 def gogui_setup_player(server: GtpServer, args: Command) -> None:
     """Set the side to play."""
     color = parse_color(args[0])
