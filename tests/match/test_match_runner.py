@@ -145,15 +145,6 @@ def test_a_match_that_cannot_begin_is_no_ones_loss(
     assert not (tmp_path / "results.jsonl").exists()
 
 
-@pytest.mark.parametrize("command", ["no-such-engine --mode gtp", "/no/such"])
-def test_a_missing_program_is_named_before_an_engine_starts(tmp_path: Path, command: str) -> None:
-    match = dataclasses.replace(settings(), second=command)
-    program = command.split()[0]
-    with pytest.raises(MatchError, match=f"^second: cannot run '{program}': No such file"):
-        run_match(match, MatchFolder(tmp_path, match))
-    assert not [*tmp_path.glob("logs/*")]
-
-
 @pytest.mark.parametrize(
     ("wait", "clock", "expected"),
     [
@@ -209,15 +200,6 @@ def test_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:
         assert part in text
     game = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
     assert [move.point == PASS for move in game.moves] == [False, True, True]
-
-
-def test_a_match_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    first = play(tmp_path, "--black C3", games=2)
-    kept = (tmp_path / "results.jsonl").read_text()
-    assert play(tmp_path, "--black C3", games=4)[:2] == first
-    assert (tmp_path / "results.jsonl").read_text().startswith(kept)
-    assert play(tmp_path, "--black C3", games=4)[:2] == first
-    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 4
 
 
 def test_games_run_side_by_side(tmp_path: Path) -> None:

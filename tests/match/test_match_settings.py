@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gtp_engine import MatchSettings, TengenError, TimeSettings
-from gtp_engine.arena.match.settings import MatchError, Sprt, completed
+from gtp_engine.arena.match.settings import MatchError, Sprt
 
 
 def settings(**values: Any) -> MatchSettings:
@@ -57,13 +57,6 @@ def test_identity_leaves_out_what_may_change() -> None:
     assert settings(first_name="A").identity() == settings(first_name="B").identity()
     assert settings(seed=1).identity() != settings(seed=2).identity()
     assert settings(sprt=Sprt(0, 5)).identity() != settings(sprt=Sprt(0, 6)).identity()
-
-
-def test_what_an_earlier_version_wrote_is_completed_with_defaults() -> None:
-    old = settings(seed=3).identity()
-    for name in ("increment", "sprt"):
-        del old[name]
-    assert completed(old) == settings(seed=3).identity()
 
 
 @pytest.mark.parametrize(

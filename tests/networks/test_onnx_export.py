@@ -126,14 +126,6 @@ def test_other_numbers_of_planes() -> None:
     check(NetworkFile(14, planes=30))
 
 
-def test_one_session_plays_all_boards() -> None:
-    session = session_of(model_of(NetworkFile(17, ("gpool", ("attention-fixed", "ffn")))))
-    for batch, height, width in ((1, 9, 9), (3, 13, 13), (2, 5, 8), (1, 9, 9)):
-        policy, value, misc, ownership = session.run(OUTPUTS, random_input(batch, height, width))
-        assert policy.shape == (batch, 2, height * width + 1)
-        assert (value.shape, misc.shape, ownership.shape) == ((batch, 3), (batch, 6), (batch, height * width))
-
-
 def test_mish_of_large_numbers() -> None:
     """eˣ overflows beyond 88, where Mish is x itself."""
     file = NetworkFile(14, ("ordinary",))

@@ -9,6 +9,7 @@ import pytest
 from engine_positions import DEAD_STONE, set_up
 from fake_evaluators import FakeEvaluator, fake_shipped
 from knowing_evaluator import KnowingEvaluator
+from play.test_game_clock import Time
 from puct_support import ShapedEvaluator
 from superko_games import game_with_superko, triple_ko
 
@@ -40,16 +41,6 @@ from gtp_engine.people.play import (
 )
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
-
-
-class Time:
-    """A clock that tests set."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 @pytest.fixture
@@ -148,12 +139,12 @@ class TestCancelling:
         assert session.engine_move(cancel, lambda report: cancel.cancel(), interval=0.01) is None
 
     def test_the_clock_stands_still_after_it(self, engine: Engine) -> None:
-        now = Time()
-        session = start(engine, now, human=WHITE, time=TimeSettings.absolute(60))
+        watch = Time()
+        session = start(engine, watch, human=WHITE, time=TimeSettings.absolute(60))
         cancel = CancelToken()
         cancel.cancel()
         session.engine_move(cancel)
-        now.seconds += 100
+        watch.now += 100
         assert session.clock.left(BLACK).main == 60
         session.engine_move()
         assert session.phase is Phase.PLAYING
@@ -168,21 +159,21 @@ class TestUndo:
         assert len(session.game.moves) == 1
 
     def test_sets_the_clocks_back(self, engine: Engine) -> None:
-        now = Time()
-        session = start(engine, now, time=TimeSettings.absolute(60))
-        now.seconds += 20
+        watch = Time()
+        session = start(engine, watch, time=TimeSettings.absolute(60))
+        watch.now += 20
         session.play("d4")
         session.engine_move()
-        now.seconds += 5
+        watch.now += 5
         assert session.clock.left(BLACK).main == 35
         session.undo()
         assert (session.clock.left(BLACK).main, session.clock.running) == (60, BLACK)
 
     def test_before_the_moves_of_a_record_sets_the_clocks_as_they_were_when_it_was_loaded(self, engine: Engine) -> None:
-        now = Time()
-        clock = GameClock(TimeSettings.absolute(60), now)
+        watch = Time()
+        clock = GameClock(TimeSettings.absolute(60), watch)
         session = GameSession.load(engine, "(;SZ[7];B[dd];W[cc];B[ee];W[bb])", human=BLACK, clock=clock)
-        now.seconds += 20
+        watch.now += 20
         session.play("f2")
         session.undo()
         session.undo()
@@ -281,11 +272,11 @@ class TestEnd:
         assert state_of(session)["owners"] == state["owners"]
 
     def test_time_runs_out(self, engine: Engine) -> None:
-        now = Time()
-        session = start(engine, now, time=TimeSettings.byoyomi(60, 10, 2))
-        now.seconds += 79
+        watch = Time()
+        session = start(engine, watch, time=TimeSettings.byoyomi(60, 10, 2))
+        watch.now += 79
         assert not session.check_time()
-        now.seconds += 2
+        watch.now += 2
         with pytest.raises(GameStateError, match=r"ended: W\+T"):
             session.play("d4")
         with pytest.raises(GameStateError, match="time has run out"):
@@ -438,18 +429,18 @@ class TestRecords:
 
     def test_a_game_goes_on_with_what_the_record_does_not_say(self, engine: Engine) -> None:
         """The clocks after each move, that it was resumed after two passes, and which stones were marked as dead."""
-        now = Time()
-        session = start(engine, now, time=TimeSettings.absolute(60))
-        now.seconds += 10
+        watch = Time()
+        session = start(engine, watch, time=TimeSettings.absolute(60))
+        watch.now += 10
         session.play("d4")
         session.engine.play(PASS, WHITE)
         session._after_move()
-        now.seconds += 10
+        watch.now += 10
         session.play("pass")
         assert session.phase is Phase.SCORING
         session.resume()
         loaded = GameSession.load(
-            engine, session.to_sgf(), clock=GameClock(TimeSettings.absolute(60), now), extras=session.extras()
+            engine, session.to_sgf(), clock=GameClock(TimeSettings.absolute(60), watch), extras=session.extras()
         )
         assert (loaded.phase, loaded.clock.left(BLACK).main) == (Phase.PLAYING, 40)
         assert loaded.extras() == session.extras()

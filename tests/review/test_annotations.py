@@ -45,11 +45,6 @@ def test_original_properties_survive_and_keep_their_order() -> None:
         assert set(names) == set(before.properties())
 
 
-def test_without_what_was_inserted_the_bytes_are_the_original() -> None:
-    rest = iter(mistaken())
-    assert all(byte in rest for byte in RECORD), "the original is a subsequence"
-
-
 def test_sabaki_and_lizzie_find_their_properties() -> None:
     node = nodes_of(mistaken())[4]  # after White's mistake, Black to play
     assert node.get_raw("SBKV") == b"56.00" and node.get_raw("SBKS") == b"6.00"

@@ -1,7 +1,4 @@
-"""Life and death in a region: what is searched, the answer tree, and 30 problems with an imported network.
-
-The problems need a strong network: TENGEN_PROBLEM_MODEL names an imported b15c192.
-"""
+"""Life and death in a region: what is searched, the answer tree, and 30 problems."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -229,16 +226,6 @@ def test_regions(text: str, count: int) -> None:
 def test_regions_that_are_none(text: str) -> None:
     with pytest.raises(InvalidVertexError, match="as in A1:F5"):
         parse_region(text, width=5, height=5)
-
-
-def test_there_are_thirty_problems_whose_answer_is_a_free_point_of_the_region() -> None:
-    assert len(PROBLEMS) == 30
-    for problem in PROBLEMS:
-        head, board = problem.split("\n", 1)
-        region, answers = head.split("; ")[2:]
-        for answer in answers.split(" or "):
-            point = parse_vertex(answer, width=9, height=9)
-            assert point in parse_region(region, width=9, height=9) and position(board).color_at(point) == 0
 
 
 @pytest.mark.parametrize("text", PROBLEMS, ids=[text.split(";")[0] for text in PROBLEMS])

@@ -179,32 +179,30 @@ def test_options_of_the_network_reach_it() -> None:
     assert {(each.temperature, each.suicide_area) for each in evaluator.options} == {(1.0, AS_TRAINED), (1.5, 1)}
 
 
-class HistoryEvaluator(ShapedEvaluator):
-    """Records how many moves of its history each position that it evaluates has."""
-
-    def evaluate(self, request: Request) -> None:
-        self.lengths: list[int] = [
-            *getattr(self, "lengths", []),
-            *np.count_nonzero(request.positions.colors[: request.rows], axis=1).tolist(),
-        ]
-        super().evaluate(request)
+def histories_of(evaluator: ShapedEvaluator) -> list[int]:
+    """Return a list that gets how many moves of its history each position has that is evaluated."""
+    found: list[int] = []
+    evaluator.watch = lambda request: found.extend(np.count_nonzero(request.positions.colors[: request.rows], axis=1))
+    return found
 
 
 @pytest.mark.parametrize(("ignores", "version", "first"), [(False, 8, 2), (True, 8, 0), (True, 0, 2), (True, None, 0)])
 def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: int | None, first: int) -> None:
     """But networks of other kinds than KataGo's (version 0) have always seen them."""
     game = play_moves(Game(7), "C3 E5")
-    evaluator = HistoryEvaluator(model_version=version)
+    evaluator = ShapedEvaluator(model_version=version)
+    lengths = histories_of(evaluator)
     search(game, SearchRequest(Limits(30), ignores_history=ignores), evaluator)
-    root, *leaves = evaluator.lengths
+    root, *leaves = lengths
     assert root == first and min(leaves) == first + 1 and max(leaves) > first + 1
 
 
 def test_all_history_can_be_left_out() -> None:
-    game, evaluator = Game(7), HistoryEvaluator()
+    game, evaluator = Game(7), ShapedEvaluator()
     game.play("C3")
+    lengths = histories_of(evaluator)
     search(game, 30, evaluator, ignore_all_history=True)
-    assert set(evaluator.lengths) == {0}
+    assert set(lengths) == {0}
 
 
 @pytest.mark.parametrize(("retaken", "banned"), [(EMPTY, {BLACK, WHITE}), (BLACK, {BLACK}), (WHITE, {WHITE})])

@@ -3,7 +3,6 @@
 import multiprocessing
 import re
 import sys
-import threading
 import time
 from dataclasses import replace
 from functools import partial
@@ -25,7 +24,6 @@ from gtp_engine.base.workers.worker_pool import (
     WorkerPool,
     _Answered,
     _Ready,
-    ignore_note,
 )
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
@@ -311,18 +309,3 @@ def test_a_task_that_is_cancelled_is_not_done(scripted: Scripted) -> None:
     assert host.sent[0][2] == "y"
     host.reports[0](_Answered(host.sent[0][1], "Y"))
     assert second.result(bound(60)) == "Y"
-
-
-def test_tasks_may_be_submitted_by_many_threads(tmp_path: Path) -> None:
-    found: list[str] = []
-
-    def ask(pool: WorkerPool[tuple[str, int], str], word: str) -> None:
-        found.append(pool.submit((word, 0)).result(bound(60)))
-
-    with open_workers(job(Doer(tmp_path)), 2, note=ignore_note) as pool:
-        threads = [threading.Thread(target=ask, args=(pool, f"w{number}")) for number in range(30)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join(bound(60))
-    assert sorted(found) == sorted(f"w{number} done" for number in range(30))
