@@ -186,7 +186,9 @@ def measure_network(
     report: dict[str, Any] = {"name": first.info.name, "runtime": runtime.title, "board": f"{width}x{height}"}
     first.close()
     batches = CPU_BATCHES if runtime.provider.is_cpu else GPU_BATCHES
-    threads = _thread_counts() if runtime.provider.is_cpu and not config.network_threads else [config.network_threads]
+    cores, threads = available_cores(), [config.network_threads]
+    if runtime.provider.is_cpu and not config.network_threads:
+        threads = [*(count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores), cores]
     evaluations: dict[str, dict[str, float]] = {str(count): {} for count in threads}
     playouts: dict[str, float] = {}
 
@@ -210,12 +212,6 @@ def measure_network(
     smallest = next(batch for batch in batches if playouts[str(batch)] >= enough)
     recommended = {"network_threads": best, "eval_batch": smallest}
     return report | {"evaluations_per_s": evaluations, "playouts_per_s": playouts, "recommended": recommended}
-
-
-def _thread_counts() -> list[int]:
-    """Return the powers of two below the number of cores, and that number."""
-    cores = available_cores()
-    return [*(count for count in (1, 2, 4, 8, 16, 32, 64) if count < cores), cores]
 
 
 def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: int, seconds: float) -> float:

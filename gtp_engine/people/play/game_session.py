@@ -373,7 +373,8 @@ class GameSession:
         except SgfError:
             node.raw = raw
             raise
-        if kept[-1] is not self.node or not _is_same(game, self.game):
+        now, before = ((each.moves, set(each.setup_stones), each.to_play) for each in (game, self.game))
+        if kept[-1] is not self.node or now != before:
             self._undone = None
             self._move_to(kept[-1])
         return found or node
@@ -697,12 +698,6 @@ def _before(node: GameNode, moves: int) -> GameNode:
         moves -= node.moves
         node = node.parent
     return node
-
-
-def _is_same(game: Game, other: Game) -> bool:
-    """Return whether two games have the same moves and set-up, and the same side to play."""
-    states = ((each.moves, set(each.setup_stones), each.to_play) for each in (game, other))
-    return next(states) == next(states)
 
 
 def _result_of(record: SgfRecord, game: Game) -> str:

@@ -28,6 +28,7 @@ def state_of(session: GameSession) -> dict[str, Any]:
     colors = game.board.color.copy()
     colors[list(session.placed)] = BLACK
     tally = game.tally(session.dead) if session.is_counted else {}
+    living = remove_dead(game.board, session.dead)
     clocks = {format_color(color): clock.left(color)._asdict() for color in (BLACK, WHITE)}
     return {
         "phase": session.phase.value,
@@ -53,7 +54,7 @@ def state_of(session: GameSession) -> dict[str, Any]:
         "dead": [*map(game.vertex, sorted(session.dead))],  # while they are marked, and in a game that was scored
         "score": str(session.score()) if session.phase is Phase.SCORING else "",  # with these dead stones, as "B+3.5"
         # Where the score is counted: whose each point is, and what each side has (`SideCount`).
-        "owners": _owners(session) if tally else (),
+        "owners": rows_of(game, area_owners(living, int(game.board.info[STRIDE]))) if tally else (),
         "tally": {format_color(color): {**asdict(each), "total": each.total} for color, each in tally.items()},
         "result": session.result,  # as SGF writes it; "" before the end
         "time": settings.time.words(),
@@ -67,12 +68,6 @@ def rows_of(game: Game, colors: IntArray) -> tuple[str, ...]:
     """Return `colors`, by padded point, as rows from the top: ".", "X" or "O"."""
     points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
     return tuple("".join(_STONES[int(colors[point])] for point in row) for row in points)
-
-
-def _owners(session: GameSession) -> tuple[str, ...]:
-    """Return whose each point is in a counted score, living stones included."""
-    game = session.game
-    return rows_of(game, area_owners(remove_dead(game.board, session.dead), int(game.board.info[STRIDE])))
 
 
 def node_values(node: GameNode) -> dict[str, Any]:

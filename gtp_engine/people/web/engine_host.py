@@ -19,7 +19,7 @@ from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.shared import EvaluatorWork
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.missing_copy import begin_faster_copy
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
@@ -151,7 +151,9 @@ class NetworkMenu(NamedTuple):
         current = config.network.model or default_name()
         names = {}
         for name, path in named_networks().items():
-            info = _info(onnx_files(path)[0] if path.is_dir() else path)
+            info = None
+            with suppress(ModelError):
+                info = read_info(onnx_files(path)[0] if path.is_dir() else path)
             is_builtin = path.parent == shipped_folder() and path.is_file()
             if is_builtin and info is not None and info.sizes.only is not None:
                 continue  # it plays its board anyway when the network that ships is chosen
@@ -160,14 +162,6 @@ class NetworkMenu(NamedTuple):
                 names[key] = name if info.sizes == ANY_BOARD else f"{name} ({info.sizes})"
         names.setdefault(current, Path(current).stem)
         return NetworkMenu(names, current, None if PUBLISHED[0].name in names else PUBLISHED[0])
-
-
-def _info(file: Path) -> NetworkInfo | None:
-    """Return what a network's file says of it, None for one that cannot be read."""
-    try:
-        return read_info(file)
-    except ModelError:
-        return None
 
 
 class Precedence:

@@ -139,11 +139,5 @@ def _read_settings(text: str) -> dict[str, str]:
         raise GtpError(f"syntax error: {shown(text)}", expected=expected) from None
     if not isinstance(settings, dict):
         raise GtpError(f"syntax error: {shown(text)}", expected=expected)
-    return {name: _as_text(value) for name, value in settings.items()}
-
-
-def _as_text(value: object) -> str:
-    """Return a JSON value as text; null, as which kata-get-params shows an option that is not set, as "none"."""
-    if value is None:
-        return format_value(None)
-    return value if isinstance(value, str) else json.dumps(value)
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    return texts | {name: format_value(None) for name, value in settings.items() if value is None}

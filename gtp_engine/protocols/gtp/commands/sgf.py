@@ -42,7 +42,8 @@ def printsgf(server: GtpServer, args: Command) -> str:
         with replacing(expanded(name)) as path:
             path.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise GtpError(f"cannot open {shown_path(name)}: {_reason(error)}") from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise GtpError(f"cannot open {shown_path(name)}: {reason}") from error
     return ""
 
 
@@ -59,7 +60,3 @@ def _read_arguments(args: Command) -> tuple[str, int | None]:
 
 def _unquote(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
