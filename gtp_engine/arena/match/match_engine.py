@@ -47,7 +47,7 @@ class MatchEngine(SimpleGtpEngine):
         self.hello()
         missing = [command for command in _REQUIRED if not self.lists(command)]
         if missing:
-            raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}")
+            raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}, which every game needs")
         if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
             self.send("tengen-ready")
         if self._settings.visits:

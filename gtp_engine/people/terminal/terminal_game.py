@@ -439,7 +439,7 @@ class TerminalGame:
 
     def _require_stopped(self) -> None:
         if not self._is_stopped:
-            raise GameStateError("no search of the engine has been stopped")
+            raise GameStateError("no search has been stopped", advice="Ctrl-C stops one")
 
     # --- the end ---
 
