@@ -425,14 +425,8 @@ def progress(seconds: float, **facts: object) -> Progress:
 
 
 def _stops(elapsed: float, leader: int, runner_up: int, rate: float = 100.0, agree: bool = True, **facts: bool) -> bool:
-    found = progress(
-        elapsed,
-        playouts=round(rate * elapsed),
-        leader_visits=leader,
-        runner_up_visits=runner_up,
-        leader_is_best_value=agree,
-    )
-    return should_stop(found, LIMITS, **facts)
+    found = progress(elapsed, leader_visits=leader, runner_up_visits=runner_up, leader_is_best_value=agree)
+    return should_stop(found, LIMITS, rate=rate, **facts)
 
 
 @pytest.mark.parametrize(
@@ -447,7 +441,7 @@ def _stops(elapsed: float, leader: int, runner_up: int, rate: float = 100.0, agr
         (5.0, 700, 200, {}, False),  # early where the second cannot catch up
         (5.0, 701, 200, {}, True),
         (5.0, 701, 200, {"early_stop": False}, False),
-        (5.0, 701, 200, {"rate": 0.0}, False),
+        (5.0, 701, 200, {"rate": math.inf}, False),
         (10.0, 1000, 900, {}, False),  # a narrow lead extends
         (10.0, 1000, 899, {}, True),
         (24.5, 1000, 990, {}, False),
@@ -468,8 +462,7 @@ def test_time_that_would_be_lost_is_used() -> None:
     limits = replace(LIMITS, is_saved=False)
 
     def stops(elapsed: float, **facts: bool) -> bool:
-        found = progress(elapsed, playouts=round(100 * elapsed), leader_visits=701, runner_up_visits=200)
-        return should_stop(found, limits, **facts)
+        return should_stop(progress(elapsed, leader_visits=701, runner_up_visits=200), limits, rate=100.0, **facts)
 
     assert not stops(5.0)
     assert stops(10.0)
@@ -516,8 +509,7 @@ def test_early_stop_never_changes_the_leader(
     runner_up, leader = sorted(visits)
     if _stops(elapsed, leader, runner_up, rate, agree, early_stop=early_stop):
         at_deadline = elapsed >= LIMITS.target
-        to_come = round(rate * elapsed) / max(elapsed, 1e-6) * (LIMITS.target - elapsed)
-        assert at_deadline or runner_up + to_come < leader
+        assert at_deadline or runner_up + rate * (LIMITS.target - elapsed) < leader
         assert at_deadline or early_stop
 
 
@@ -583,12 +575,15 @@ def test_what_passed_before_the_search_counts() -> None:
     assert watcher(late=0.5)(progress(0.9))
 
 
-def test_the_rate_of_the_first_playouts_is_not_used() -> None:
-    """At 3 playouts a second no move could overtake in 1.6 seconds, but later ones come in batches."""
-    few = progress(0.3, playouts=1, leader_visits=8, runner_up_visits=1)
-    many = progress(0.3, playouts=KNOWN_RATE, leader_visits=1000, runner_up_visits=1)
-    assert not watcher()(few)
-    assert watcher()(many)
+@pytest.mark.parametrize(
+    ("playouts", "runner_up", "expected"), [(1, 1, False), (15, 1, False), (16, 709, True), (16, 711, False)]
+)
+def test_playouts_come_as_fast_as_since_the_first_call(playouts: int, runner_up: int, expected: bool) -> None:
+    """The root took 0.2 seconds; 16 playouts in 0.1 s after it promise 240 in the 1.5 s that are left."""
+    watch = watcher()
+    assert not watch(progress(0.2, playouts=1, leader_visits=950, runner_up_visits=runner_up))
+    found = progress(0.3, playouts=1 + playouts, leader_visits=950, runner_up_visits=runner_up)
+    assert watch(found) is expected
 
 
 def test_an_obvious_move_gets_less_time() -> None:
@@ -605,7 +600,7 @@ def test_a_search_ends_when_no_other_move_can_get_its_share_of_visits(share: flo
     """In the 0.9 seconds that are left the runner-up can get 129 visits."""
     config = Config().with_values({"puct.futile_visits": share})
     watch = watcher(config=config)
-    assert not any(watch(progress(tenths / 10)) for tenths in range(1, 10))
+    assert not any(watch(progress(tenths / 10, playouts=10 * tenths)) for tenths in range(1, 10))
     assert watch(progress(1.0, playouts=100, leader_visits=150, runner_up_visits=39)) is expected
 
 

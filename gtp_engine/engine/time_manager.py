@@ -106,7 +106,7 @@ RECENT_STEPS: Final = 4
 """Steps of a search (from one call of its watcher to the next) whose longest predicts the next one."""
 
 KNOWN_RATE: Final = 16
-"""Playouts after which their rate is known: the first ones of a search wait for its root, and come one at a time."""
+"""Playouts after which their rate is known: the first ones of a search come one at a time."""
 
 _WON_MOVES: Final = 3
 """Moves of our own that have to be won before the next one gets less time (KataGo's)."""
@@ -336,9 +336,15 @@ def is_settled(
 
 
 def should_stop(
-    progress: Progress, limits: TimeBudget, *, settled: bool = False, early_stop: bool = True, enough_share: float = 1.0
+    progress: Progress,
+    limits: TimeBudget,
+    *,
+    rate: float,
+    settled: bool = False,
+    early_stop: bool = True,
+    enough_share: float = 1.0,
 ) -> bool:
-    """Return whether a search should end; `settled` is the result of `is_settled`.
+    """Return whether a search should end; `rate` is its playouts a second, `settled` the result of `is_settled`.
 
     The caller must have a move to play even if the first call returns True.
 
@@ -354,10 +360,9 @@ def should_stop(
     deadline = limits.maximum if is_narrow or not progress.leader_is_best_value else limits.target
     if elapsed >= deadline:
         return True
-    if progress.playouts < KNOWN_RATE or (elapsed < limits.target and not (early_stop and limits.is_saved)):
+    if elapsed < limits.target and not (early_stop and limits.is_saved):
         return False
-    to_come = progress.playouts / max(elapsed, 1e-6) * (deadline - elapsed)
-    return progress.runner_up_visits + to_come < enough_share * progress.leader_visits
+    return progress.runner_up_visits + rate * (deadline - elapsed) < enough_share * progress.leader_visits
 
 
 class TimeWatcher:
@@ -389,9 +394,14 @@ class TimeWatcher:
         self._may_stop_when_forced: Final = may_stop_when_forced
         self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
         self._last_call = 0.0
+        self._first: Progress | None = None
 
     def __call__(self, progress: Progress) -> bool:
         """Return whether to stop now."""
+        first = self._first = self._first or progress
+        playouts = progress.playouts - first.playouts
+        # What came before the first call is left out: the root, whose evaluation takes as long as a whole batch's.
+        rate = inf if playouts < KNOWN_RATE else playouts / max(progress.seconds - first.seconds, 1e-6)
         self._steps.append(progress.seconds - self._last_call)
         self._last_call = progress.seconds
         next_step = max(self._steps)
@@ -409,4 +419,6 @@ class TimeWatcher:
         )
         limits = replace(self._budget, target=target, maximum=maximum)
         enough_share = self._config.puct.futile_visits or 1.0
-        return should_stop(progress, limits, settled=settled, early_stop=config.early_stop, enough_share=enough_share)
+        return should_stop(
+            progress, limits, rate=rate, settled=settled, early_stop=config.early_stop, enough_share=enough_share
+        )
