@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import log2
 from pathlib import Path
 from typing import Final
 
@@ -68,9 +69,10 @@ _POSITION_WORK: Final = 0.00015
 """Processor time in seconds that a search spends besides on a call, and on each of its positions on 19×19.  Calls of
 about 3.5 positions cost 1.26 ms on a Xeon with AMX, 0.8 to 1 ms on Zen 3 and Zen 4."""
 
-_PAIRS_ARE_WORTH: Final = 0.95
-"""Factor on the speed expected of two calls at a time: on a Zen 4, where 1.04 times the best other one is expected,
-they gained nothing; on a Xeon with AMX they gain what is expected or more on 19×19, and less on 9×9 on busy cores."""
+_DOUBLING_GAINS: Final = 1.2
+"""Speed that twice as many positions under way, beyond 8, have to gain: with 16 or 24 of 800 visits on 9×9 under way the
+value of the root was off as with a quarter of the visits fewer (docs/notes).  Two calls at a time, of
+which a start sees less than a search gains, have to seem 1.11 times as fast: 1.04 on a Zen 4 gained nothing."""
 
 _GOOD_ENOUGH: Final = 0.97
 """Share of the best speed for which a search takes fewer positions at a time, as it selects them knowing more."""
@@ -157,7 +159,8 @@ class EvaluatorInfo:
         """Return how many positions a search on a board of this size has evaluated at once, and batches under way.
 
         `size` and `count` are what is configured, 0: as many as suit.  A search that `repeats`, also on other machines,
-        has the same everywhere.  Otherwise it takes the fewest positions at a time that are nearly as fast as any.
+        has the same everywhere.  Otherwise it takes the fewest positions that play nearly as well as any: more of them
+        under way are faster, but selected knowing less.
         Where their number is configured, batches follow each other: with 1, each position is selected knowing all.
         """
         if repeats:
@@ -168,8 +171,12 @@ class EvaluatorInfo:
             return size, count or 2 - is_small
         rates = self._rates(width * height / FULL_AREA)
         rates = {each: rate for each, rate in rates.items() if each[1] == count} or rates
-        enough = _GOOD_ENOUGH * max(rates.values())
-        best = min((each for each in rates if rates[each] >= enough), key=lambda each: (each[0] * each[1], each[1]))
+        worth = {
+            (size, count): rate * min(1.0, _SAME_EVERYWHERE / (size * count)) ** log2(_DOUBLING_GAINS)
+            for (size, count), rate in rates.items()
+        }
+        enough = _GOOD_ENOUGH * max(worth.values())
+        best = min((each for each in worth if worth[each] >= enough), key=lambda each: (each[0] * each[1], each[1]))
         return best[0], count or best[1]
 
     def _rates(self, area: float) -> dict[tuple[int, int], float]:
@@ -188,7 +195,7 @@ class EvaluatorInfo:
                 rates[size, 2] = size / (network + work / 2 + work / 2 / available_cores())
         for size, full_seconds in self.pair_seconds:
             work = _CALL_WORK + _POSITION_WORK * size * area
-            rates[size, 3] = _PAIRS_ARE_WORTH * 2 * size / (full_seconds * area + work)
+            rates[size, 3] = 2 * size / (full_seconds * area + work)
         return rates
 
     def katago_facts(self) -> "dict[str, str | int]":
