@@ -13,7 +13,6 @@ from gtp_engine.config import Config, SearchConfig, TimeConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
 from gtp_engine.config.sections import DEFAULT_LAG
 from gtp_engine.engine.time_manager import (
-    KNOWN_RATE,
     MIN_SPREAD,
     RESERVED_PERIODS,
     TimeBudget,
