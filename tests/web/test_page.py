@@ -159,7 +159,7 @@ async def test_a_page_whose_token_is_no_longer_valid(windows: Windows, tmp_path:
     await page.evaluate("performance.now = () => 1e9")
     async with server(tmp_path / "games", port, token="second"):
         await until(page, "document.querySelector('#status').innerText.includes('token has changed')", 30)
-        assert await page.evaluate("document.querySelector('#black .clock').innerText") == "0:00"
+        await until(page, "document.querySelector('#black .clock').innerText === '0:00'")
         assert await page.evaluate("document.querySelector('#error').hidden")
 
 
