@@ -297,9 +297,10 @@ async def test_a_wrong_question_is_refused_with_a_sentence(
 
 
 async def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
-    position = {"position": {"sgf": "(;SZ[7];B[dd];W[cc])"}}
+    position = {"position": {"sgf": "(;SZ[7];B[dd];W[cc])", "rules": "japanese", "komi": 3}}
     shown, rules = await ask(tools, ("show_position", position), ("rules", {"name": "AGA"}))
     assert "X" in shown["diagram"] and (shown["to_play"], shown["moves_played"], shown["ko_at"]) == ("black", 2, None)
+    assert (shown["rules"], shown["komi"]) == ("japanese", 3)
     aga = Rules.parse("aga")
     assert (rules["ko"], rules["scoring"], rules["usual_komi"]) == (aga.ko, aga.scoring, aga.default_komi())
 

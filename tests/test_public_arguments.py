@@ -191,6 +191,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
     "path as a match": (lambda: run_match(MATCH, "games"), ArgumentError, "folder 'games': expected a MatchFolder"),  # type: ignore[arg-type]
     "whole configuration": (lambda: load_evaluator(Config(), log=print), ArgumentError, "expected a NetworkConfig"),  # type: ignore[arg-type]
+    "part of a stone": (lambda: Engine(Config()).fixed_handicap(2.5), ArgumentError, "handicap 2.5: expected an int"),  # type: ignore[arg-type]
     "part of visits": (lambda: review.Effort(visits=2.5), ArgumentError, "visits 2.5: expected an integer"),  # type: ignore[arg-type]
     "number as clock": (lambda: play.GameSettings(human=BLACK, time=9), ArgumentError, "time 9: expected a TimeSet"),  # type: ignore[arg-type]
     "no batch": (lambda: FunctionEvaluator(lambda seen: Guess(np.ones(9)), batch=0), LimitError, "batch of 0"),

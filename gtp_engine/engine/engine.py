@@ -210,7 +210,7 @@ class Engine:
         self._require_empty_board()
         width, height = self.game.width, self.game.height
         if not isinstance(stones, Iterable):
-            return self._place_handicap(free_handicap_points(of_kind(stones, Integral, "handicap"), width, height))
+            return self._place_handicap(free_handicap_points(stones, width, height))
         chosen = self.game.all_on_board(stones)
         if not 2 <= len(chosen) < width * height:
             raise HandicapError(f"invalid handicap {len(chosen)}", expected=f"2 to {width * height - 1} stones")

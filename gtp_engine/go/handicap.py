@@ -23,9 +23,10 @@ Not here: the check that the board is empty, and the effect of a handicap on kom
 """
 
 from functools import cache
+from numbers import Integral
 from typing import Final
 
-from gtp_engine.base.errors import HandicapError
+from gtp_engine.base.errors import HandicapError, of_kind
 from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
 
@@ -119,7 +120,7 @@ def star_points(width: int, height: int) -> tuple[int, ...]:
 
 
 def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int) -> None:
-    if not MIN_HANDICAP <= n <= maximum:
+    if not MIN_HANDICAP <= of_kind(n, Integral, what) <= maximum:
         raise HandicapError(f"invalid {what} {n}", expected=f"{MIN_HANDICAP} to {maximum} stones on {width}x{height}")
 
 

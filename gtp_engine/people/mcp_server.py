@@ -82,7 +82,7 @@ class Position:
             if self.after is not None and not 0 <= self.after <= line[-1].move_number:
                 expected = f"0 to {line[-1].move_number}, the moves of the record"
                 raise GameStateError(f"after {self.after}", expected=expected)
-            game = at[-1].game()
+            game = at[-1].game(rules=self.rules, komi=self.komi)
         else:
             rules = Rules.parse(self.rules)
             komi = rules.fair_komi(self.size, self.size) if self.komi is None else self.komi

@@ -18,7 +18,7 @@ from typing import Final
 from gtp_engine.base.errors import ArgumentError, HandicapError, IllegalMoveError, SgfError, counted, shown, shown_path
 from gtp_engine.base.files import open_regular
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.go.coords import Move
+from gtp_engine.go.coords import Color, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
@@ -277,7 +277,7 @@ class _MainLine:
             color: values.moves_by_point(color, self.width, self.height) for color in (BLACK, WHITE)
         }
         self.stones: Final[dict[int, int]] = {}
-        self.first_player: int | None = None
+        self.first_player: Color | None = None
         self.moves: Final[list[Move]] = []
         self.later_setups: Final[list[LaterSetup]] = []
         self.is_cut = False
@@ -352,7 +352,7 @@ class _MainLine:
             stones = *map(by_point[BLACK].__getitem__, black), *map(by_point[WHITE].__getitem__, white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
 
-    def _player(self, texts: Sequence[str]) -> int | None:
+    def _player(self, texts: Sequence[str]) -> Color | None:
         """Return the colour of a PL value, None if it is absent or invalid."""
         player = values.parse_player(texts[0]) if texts else None
         if texts and player is None:

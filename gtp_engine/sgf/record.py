@@ -9,8 +9,8 @@ from typing import Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import Move, board_points, format_color, neighbors
+from gtp_engine.go.constants import EMPTY
+from gtp_engine.go.coords import BLACK, WHITE, Color, Move, board_points, format_color, neighbors
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
@@ -36,7 +36,7 @@ class LaterSetup:
     """Stones put on the board; they replace other stones."""
     emptied: tuple[int, ...]
     """Points that become empty."""
-    player: int | None
+    player: Color | None
     """The colour to play afterwards; None if the record does not set it."""
 
 
@@ -57,7 +57,7 @@ class SgfRecord:
     """Number of handicap stones, 0 for none; they are in `setup_stones` unless the record plays them as moves."""
     setup_stones: tuple[Move, ...]
     """The stones on the board before the first move."""
-    first_player: int
+    first_player: Color
     """The colour that moves first."""
     moves: tuple[Move, ...]
     later_setups: tuple[LaterSetup, ...] = ()
@@ -89,7 +89,7 @@ def no_game_of_player(records: Iterable[SgfRecord]) -> str:
     return f"no usable game of this player{those}"
 
 
-def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> int:
+def usual_first_player(stones: Sequence[Move], moves: Sequence[Move]) -> Color:
     """Return the colour that moves first in a record without PL.
 
     It is the colour of the first move; without moves it is White after a handicap (two or more black stones, no white

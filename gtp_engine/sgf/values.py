@@ -16,7 +16,7 @@ from typing import Final
 
 from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, of_kind, shown
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from gtp_engine.go.coords import COLORS, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
+from gtp_engine.go.coords import COLORS, Color, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
 from gtp_engine.go.rules import PRESETS, Rules
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
@@ -284,9 +284,9 @@ def parse_handicap(text: str) -> int | None:
     return 0 if number == 1 else number
 
 
-def parse_player(text: str) -> int | None:
+def parse_player(text: str) -> Color | None:
     """Return the colour of a PL value ("B" or "black" for Black); None for other text."""
-    return {"B": BLACK, "W": WHITE}.get(text.strip()[:1].upper())
+    return {"B": COLORS[BLACK], "W": COLORS[WHITE]}.get(text.strip()[:1].upper())
 
 
 def parse_komi(text: str) -> float | None:
