@@ -122,6 +122,8 @@ class TestGame:
         for text in ('{"komi":5.5,"ko":"SIMPLE"}', "koSIMPLEkomi5.5", "ko SIMPLE komi 5.5"):
             game = parse(rules=text, komi=None).start
             assert (game.rules, game.komi) == (Rules(Ko.SIMPLE), 5.5)
+        with pytest.raises(QueryError, match=r"rules\.komi '5.5': expected a number"):
+            parse(rules={"komi": "5.5"}, komi=None)
 
     @pytest.mark.parametrize(("given", "bonus"), [("0", "0"), (0, "0"), ("N", "N"), ("N-1", "N-1")])
     def test_handicap_bonus_wins_over_rules(self, given: object, bonus: str) -> None:

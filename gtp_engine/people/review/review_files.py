@@ -202,8 +202,8 @@ def review_all(
 ) -> Generator[ReviewOutcome]:
     """Yield the outcome of each source as it is done, with `at_once` of them under way, each in a thread.
 
-    `show` receives the number of sources done, fractions included, and a text.  If the iteration ends early, the other
-    reviews end after their current group.  Raises WorkerError.
+    `show` receives the number of sources done, fractions included, and a text.  If the iteration ends early, so do the
+    other reviews, within seconds.  Raises WorkerError.
     """
     shares, lock, is_stopped = [0.0] * len(sources), Lock(), Event()
 

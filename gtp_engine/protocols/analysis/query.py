@@ -302,11 +302,13 @@ def _game(fields: Fields, config: GameConfig) -> tuple[Game, tuple[Move, ...]]:
 def _rules(fields: Fields) -> tuple[Rules, float]:
     """Return rules and komi; the komi may also be one of the rules."""
     given = fields.value("rules")
-    text = json.dumps(given) if isinstance(given, dict) else given
-    if not isinstance(text, str):
+    komi: Any = None
+    if isinstance(given, dict):
+        komi, given = given.get("komi"), json.dumps({name: given[name] for name in given if name != "komi"})
+    if not isinstance(given, str):
         raise fields.error("rules", _RULES)
     try:
-        rules, komi = Rules.parse(without_komi(text)), komi_of_rules(text)
+        rules, komi = Rules.parse(without_komi(given)), komi_of_rules(given) if komi is None else komi
     except RulesError as error:
         raise QueryError("rules", f"could not parse rules: {error}") from None
     if "whiteHandicapBonus" in fields:

@@ -2,7 +2,6 @@
 
 GenerateSettings       the games of `gtp-engine generate`
 DistillationLearning   how a network learns
-LossWeights            the weights of the losses
 TrainConfig            a run of `gtp-engine train run`, recorded in every checkpoint
 
 Needs no torch, and imports nothing heavy.
