@@ -1,4 +1,4 @@
-"""The sources of the package, for the tests that read them."""
+"""The sources of the package, and the scripts beside it, for the tests that read them."""
 
 import ast
 import functools
@@ -7,6 +7,10 @@ from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "gtp_engine"
 SOURCES: Final = sorted(PACKAGE.rglob("*.py"))
+SCRIPTS: Final = [
+    path for path in sorted((PACKAGE.parent / "scripts").rglob("*"))
+    if path.is_file() and (path.suffix == ".py" or path.read_bytes().startswith(b"#!/usr/bin/env python"))
+]  # fmt: skip
 
 
 @functools.cache

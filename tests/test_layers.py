@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from package_sources import PACKAGE, SOURCES, parse
+from package_sources import PACKAGE, SCRIPTS, SOURCES, parse
 
 from gtp_engine.compiled.kernel_cache import kernel_sources
 
@@ -37,11 +37,7 @@ room beside or above.  The package's `__init__` stands above all: it hands out t
 
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
-PLUG_INS = {
-    "nn/plug_ins.py": ("training",),
-    "search/players.py": ("training",),
-    "go/game.py": ("sgf",),
-}
+PLUG_INS = {"nn/plug_ins.py": ("training",), "search/players.py": ("training",), "go/game.py": ("sgf",)}
 """The rooms from which a source may import on demand, by names from a table ("module:attribute")."""
 
 MOST_ARROWS = 100
@@ -253,6 +249,16 @@ def test_imports_point_down() -> None:
     assert [each for name, tree in sources_of("") for each in breaches(tree, name)] == []
 
 
+def test_scripts_import_what_there_is() -> None:
+    """One failed: a function that it called, and a test, had been taken out with the test."""
+    for node in (each for path in SCRIPTS for each in ast.walk(parse(path)) if isinstance(each, ast.ImportFrom)):
+        path = PACKAGE.parent / (node.module or "").replace(".", "/")
+        if PACKAGE in (path, *path.parents):
+            text = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8")
+            names = {*re.findall(r"\w+", text), *(file.stem for file in path.glob("*.py"))}
+            assert {each.name for each in node.names} <= names
+
+
 def test_rooms_are_few_and_joined_by_few_arrows() -> None:
     names = {name_of(path).split("/")[0].removesuffix(".py") for path in SOURCES}
     assert names == {*FLOOR_OF, "__init__", "__main__"}
@@ -368,10 +374,7 @@ def test_the_check_finds_breaches(path: str, source: str, is_breach: bool):
     [
         (True, "print('x')|sys.stdout.write('x')|for line in sys.stdin: pass|from sys import stdout|input()"),
         (True, "os.write(1, b'x')|os.dup(1)|open(0)|click.echo('x')|Console()|sys.__stdout__"),
-        (
-            False,
-            "print('x', file=sys.stderr)|process.stdin.write('x')|open('name')|log.write('x')",
-        ),
+        (False, "print('x', file=sys.stderr)|process.stdin.write('x')|open('name')|log.write('x')"),
     ],
 )
 def test_the_check_finds_stream_uses(is_use: bool, sources: str):

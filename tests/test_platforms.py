@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from package_sources import PACKAGE, SOURCES, parse
+from package_sources import SCRIPTS, SOURCES, parse
 
 from gtp_engine.arena.match.settings import MatchError
 from gtp_engine.arena.tournament.tournament_file import read_description
@@ -20,8 +20,6 @@ from gtp_engine.base.worker_process import join_command, kill_program, own_sessi
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.protocols.gtp.commands.sgf import _read_arguments
 from gtp_engine.protocols.gtp.protocol import Command, decode_line, parse_line
-
-SCRIPTS = PACKAGE.parent / "scripts"
 
 PATHS = [
     r"C:\Program Files\Go\b10.onnx",
@@ -199,11 +197,9 @@ def uses_encoding_of_system(call: ast.Call) -> bool:
 
 def test_text_is_read_and_written_in_utf_8() -> None:
     """Windows has another encoding: pip's messages, KaTrain's settings and results came out garbled there."""
-    files = [path for path in SCRIPTS.iterdir() if path.is_file()]
-    scripts = [path for path in files if path.suffix == ".py" or path.read_bytes().startswith(b"#!/usr/bin/env python")]
     found = [
         f"{path.name}:{node.lineno}"
-        for path in (*SOURCES, *scripts)
+        for path in (*SOURCES, *SCRIPTS)
         for node in ast.walk(parse(path))
         if isinstance(node, ast.Call) and uses_encoding_of_system(node)
     ]
