@@ -351,8 +351,7 @@ def test_time_per_move_without_a_clock(config: Config, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [TimeSettings.absolute(1800), TimeSettings.fischer(600, 30), TimeSettings.byoyomi(60, 30, 5)],
+    "settings", [TimeSettings.absolute(1800), TimeSettings.fischer(600, 30), TimeSettings.byoyomi(60, 30, 5)]
 )
 def test_the_longest_time_counts_with_a_clock_too(settings: TimeSettings) -> None:
     """KataGo's maxTime did nothing while a clock ran: a move took up to two minutes.  Time per move does."""

@@ -138,12 +138,7 @@ def _catalogue() -> str:
         state = "default" if network.name == default else "yes" if network.name in here else "no"
         lines.append(f"{network.name:<19}{network.wheel_bytes / 1e6:>6.0f} MB  {state:<9}{network.strength}")
     return "\n".join(
-        [
-            *lines,
-            "",
-            f"Licence: {LICENSE}",
-            f"`gtp-engine models get NAME` gets one; {BEST} is {PUBLISHED[0].name}.",
-        ]
+        [*lines, "", f"Licence: {LICENSE}", f"`gtp-engine models get NAME` gets one; {BEST} is {PUBLISHED[0].name}."]
     )
 
 

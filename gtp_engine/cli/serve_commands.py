@@ -112,10 +112,7 @@ A config file that does not end in .toml is read as one of KataGo's; a network f
 )
 @katago_options
 def analysis_command(
-    config_files: tuple[str, ...],
-    overrides: tuple[str, ...],
-    quit_without_waiting: bool,
-    **flags: object,
+    config_files: tuple[str, ...], overrides: tuple[str, ...], quit_without_waiting: bool, **flags: object
 ) -> None:
     """Run the analysis server."""
     from gtp_engine.base.streams import write_log

@@ -31,15 +31,7 @@ EXPLORATION = (
 )
 """KataGo's parameters of exploration by people."""
 
-QUERY = {
-    "id": "a",
-    "moves": [],
-    "rules": "chinese",
-    "komi": 7,
-    "boardXSize": 5,
-    "boardYSize": 5,
-    "includePolicy": True,
-}
+QUERY = {"id": "a", "moves": [], "rules": "chinese", "komi": 7, "boardXSize": 5, "boardYSize": 5, "includePolicy": True}
 
 
 @pytest.fixture(scope="module")

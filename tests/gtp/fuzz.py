@@ -95,13 +95,7 @@ class LineGenerator:
 
     def __init__(self, seed: int, folder: Path) -> None:
         self._random = random.Random(seed)
-        self._files = [
-            *sorted(str(path) for path in folder.iterdir()),
-            "/dev/zero",
-            "missing.sgf",
-            str(folder),
-            "",
-        ]
+        self._files = [*sorted(str(path) for path in folder.iterdir()), "/dev/zero", "missing.sgf", str(folder), ""]
         self._queue: list[str] = []
         self._commands = [spec for spec in all_commands() if spec.name not in UNSENT]
         self._commands += 3 * [spec for spec in self._commands if spec.name in CHANGING]

@@ -30,15 +30,7 @@ from gtp_engine.go.clock import TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.scoring import Score
-from gtp_engine.people.play import (
-    GameClock,
-    GameSession,
-    GameSettings,
-    Phase,
-    SessionExtras,
-    SharedEngines,
-    state_of,
-)
+from gtp_engine.people.play import GameClock, GameSession, GameSettings, Phase, SessionExtras, SharedEngines, state_of
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
 

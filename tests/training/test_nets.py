@@ -42,8 +42,7 @@ def assert_like_graph(network: Network, width: int, height: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["g170-b6c96-s175395328-d26788732", "b7c96h3tfrs-test5-cnorm", "b7c96h6kv3qk32v16tflrs-fson-bnh"],
+    "name", ["g170-b6c96-s175395328-d26788732", "b7c96h3tfrs-test5-cnorm", "b7c96h6kv3qk32v16tflrs-fson-bnh"]
 )
 def test_imported_networks(name: str) -> None:
     assert_like_graph(load_network(shared_file(f"nets/{name}.bin.gz")), 9, 7)

@@ -117,13 +117,7 @@ COMMANDS: Final[dict[str, CommandSpec]] = {}
 
 
 def command(
-    name: str,
-    usage: str,
-    summary: str,
-    *,
-    syntax: str | None = None,
-    exact: bool = False,
-    option: str | None = None,
+    name: str, usage: str, summary: str, *, syntax: str | None = None, exact: bool = False, option: str | None = None
 ) -> Callable[[H], H]:
     """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
 

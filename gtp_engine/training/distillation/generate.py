@@ -332,11 +332,7 @@ def _served_blocks(
 
 @contextmanager
 def _blocks(
-    teacher: Teacher,
-    settings: GenerateSettings,
-    seed: int,
-    records: Path | None,
-    log: Callable[[str], None],
+    teacher: Teacher, settings: GenerateSettings, seed: int, records: Path | None, log: Callable[[str], None]
 ) -> Iterator[Iterator[LabelledBlock | None]]:
     """Yield the blocks of the records, of a Ray cluster, or of processes on this machine."""
     if records is not None:

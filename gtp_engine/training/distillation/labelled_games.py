@@ -118,11 +118,7 @@ class Labeller:
         self._symmetries: Final = np.full(batch, IDENTITY, dtype=np.int32)
 
     def label(
-        self,
-        positions: Positions,
-        evaluation: Evaluation,
-        games: Sequence[int],
-        optimistic: FloatArray,
+        self, positions: Positions, evaluation: Evaluation, games: Sequence[int], optimistic: FloatArray
     ) -> Samples:
         """Return a sample for each of the first K rows, which belong to the games with the numbers `games` [K].
 

@@ -150,8 +150,7 @@ def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
     if np.isnan(weights).any():
         raise _foreign(name)
     return network_of(
-        architecture,
-        lambda path, sizes: (weights[marks[path]] if path in marks else np.ones(sizes)).astype(np.float32),
+        architecture, lambda path, sizes: (weights[marks[path]] if path in marks else np.ones(sizes)).astype(np.float32)
     )
 
 

@@ -249,8 +249,7 @@ class LevelGames:
         opening_length = round(OPENING_SHARE * self._size**2)
         drawn = {row: each for row, each in enumerate(playing) if len(each.game.moves) >= opening_length}
         moves = self._moves.draw(
-            {row: each.game for row, each in drawn.items()},
-            {row: each.settings_to_play for row, each in drawn.items()},
+            {row: each.game for row, each in drawn.items()}, {row: each.settings_to_play for row, each in drawn.items()}
         )
         for row, level_game in enumerate(playing):
             level_game.game.play(moves[row] if row in moves else self._opening_point(row, level_game))

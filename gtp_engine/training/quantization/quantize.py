@@ -154,10 +154,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
         copy.note(share, text)
         progress(share, text)
 
-    with (
-        writing(target, ModelError, NETWORK_FILE),
-        copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep,
-    ):
+    with writing(target, ModelError, NETWORK_FILE), copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep:
         return _make(source, target, digest, settings, Steps(note_progress, keep))
 
 

@@ -25,12 +25,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.alphago.stages.game_positions import (
-    GameStore,
-    Replayer,
-    draw_symmetries,
-    transform_actions,
-)
+from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer, draw_symmetries, transform_actions
 from gtp_engine.training.alphago.stages.game_records import (
     Collector,
     RecordsError,

@@ -28,9 +28,7 @@ from gtp_engine.training.alphago.linear_rollouts import (
     play_linear,
     play_out_linear,
 )
-from gtp_engine.training.alphago.neighborhoods import (
-    diamond_images,
-)
+from gtp_engine.training.alphago.neighborhoods import diamond_images
 
 SIZES = [(2, 3), (4, 4), (7, 5)]
 MOVES = 60

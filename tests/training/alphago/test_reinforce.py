@@ -34,13 +34,7 @@ pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
 SHAPE = NetShape(3, 3, layers=3, channels=8)
 SETTINGS = ReinforceSettings(
-    iterations=3,
-    games=8,
-    pool_every=2,
-    evaluate_every=3,
-    evaluation_games=4,
-    precision="float32",
-    threads=1,
+    iterations=3, games=8, pool_every=2, evaluate_every=3, evaluation_games=4, precision="float32", threads=1
 )
 GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 

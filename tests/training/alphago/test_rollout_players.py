@@ -386,11 +386,7 @@ def test_a_search_by_rollouts_plays_by_a_linear_policy_if_configured() -> None:
 @pytest.mark.parametrize(
     ("policy", "with_network", "without"),
     [
-        (
-            "network",
-            "= network without a rollout network; put one into",
-            "without a network: expected auto, linear",
-        ),
+        ("network", "= network without a rollout network; put one into", "without a network: expected auto, linear"),
         ("linear", r"linear without weights; put rollout-policy\.npz into the folder", "linear without weights"),
     ],
 )

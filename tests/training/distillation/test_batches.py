@@ -16,17 +16,8 @@ from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
-from gtp_engine.training.distillation.batches import (
-    Batches,
-    SampleBatch,
-)
-from gtp_engine.training.distillation.shards import (
-    ShardError,
-    ShardMeta,
-    ShardName,
-    shard_paths,
-    write_shard,
-)
+from gtp_engine.training.distillation.batches import Batches, SampleBatch
+from gtp_engine.training.distillation.shards import ShardError, ShardMeta, ShardName, shard_paths, write_shard
 
 SEED = 5
 
@@ -181,11 +172,7 @@ def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        (None, "no shards in"),
-        (b"", r"'5x5-1-00000.npz' is damaged"),
-        (b"junk" * 100, r"'5x5-1-00000.npz' is damaged"),
-    ],
+    [(None, "no shards in"), (b"", r"'5x5-1-00000.npz' is damaged"), (b"junk" * 100, r"'5x5-1-00000.npz' is damaged")],
 )
 def test_folders_without_positions(tmp_path: Path, content: bytes | None, message: str) -> None:
     (tmp_path / "train").mkdir()

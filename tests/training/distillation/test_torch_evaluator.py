@@ -132,9 +132,7 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
             for one, other in zip(request.result(), model.run(planes, globals_), strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(
-            answers(RemoteTeacher(ports[0])()).policy,
-            answers(TorchTeacher(path, SETTINGS)()).policy,
-            atol=1e-5,
+            answers(RemoteTeacher(ports[0])()).policy, answers(TorchTeacher(path, SETTINGS)()).policy, atol=1e-5
         )
         with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
             RemoteModel(ports[0]).run(*bits_of(5, 4, 5)[::2])

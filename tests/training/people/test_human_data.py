@@ -33,13 +33,7 @@ from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import module_of_file
 from gtp_engine.training.distillation.run import export_run, new_loop
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
-from gtp_engine.training.people.human_data import (
-    TEMPERATURES,
-    fill_folder,
-    fresh_shards,
-    mix_in,
-    read_games,
-)
+from gtp_engine.training.people.human_data import TEMPERATURES, fill_folder, fresh_shards, mix_in, read_games
 from gtp_engine.training.people.rank_fit import look_at
 
 SIDE = 5

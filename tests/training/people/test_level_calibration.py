@@ -210,12 +210,7 @@ def under_way(game: Game) -> LevelGame:
 
 @pytest.mark.parametrize(
     ("moves", "decided", "ends"),
-    [
-        (40, [True] * 7, False),
-        (40, [True] * 8, True),
-        (40, [*[True] * 7, False, True], False),
-        (30, [True] * 9, False),
-    ],
+    [(40, [True] * 7, False), (40, [True] * 8, True), (40, [*[True] * 7, False, True], False), (30, [True] * 9, False)],
 )
 def test_a_game_that_has_been_decided_for_a_while_stops(moves: int, decided: list[bool], ends: bool):
     games, game = LevelGames(NETWORKS, 9, batch=1, seed=1), Game(9)

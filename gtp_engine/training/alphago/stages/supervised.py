@@ -18,14 +18,7 @@ from torch import Tensor
 from gtp_engine.base.errors import counted
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, split_games
-from gtp_engine.training.alphago.stages.nets import (
-    Net,
-    NetShape,
-    PolicyNet,
-    RolloutNet,
-    export_run,
-    new_net,
-)
+from gtp_engine.training.alphago.stages.nets import Net, NetShape, PolicyNet, RolloutNet, export_run, new_net
 from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import (
     LIMITS,
@@ -88,12 +81,7 @@ class ExampleTask:
 
 
 def train(
-    net: Net,
-    objective: Objective,
-    stream: ExampleStream,
-    learning: Learning,
-    run: StageRun,
-    facts: Mapping[str, Any],
+    net: Net, objective: Objective, stream: ExampleStream, learning: Learning, run: StageRun, facts: Mapping[str, Any]
 ) -> bool:
     """Train `net` until the end, or until the run is stopped; return whether it is done.
 
@@ -154,10 +142,7 @@ class PolicyObjective:
 
 
 def run_supervised(
-    games: list[RecordedGame],
-    settings: PolicySettings,
-    learning: PolicyLearning,
-    run: StageRun,
+    games: list[RecordedGame], settings: PolicySettings, learning: PolicyLearning, run: StageRun
 ) -> Path | None:
     """Train until the end, or until the run is stopped; return the network file, None if the run is not done.
 
