@@ -80,9 +80,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, config_fi
         return
     if change.old is not None and not settings.yes:
         try:
-            click.confirm(
-                f"Change these files? ({chosen.title} must be closed; backups are kept)", abort=True, err=True
-            )
+            click.confirm(f"Close {chosen.title} first; backups are kept. Change these files?", abort=True, err=True)
         except click.Abort:
             click.echo("Nothing was changed; --yes changes the files without asking.", err=True)
             raise

@@ -94,7 +94,7 @@ def find_networks(path: Path, *, needs_value: bool = True) -> dict[str, NetworkF
     `path` is a file, to which its quantized copy is added, or a folder.  Raises ModelError.
     """
     if not os.path.exists(path):
-        known = " or ".join(["an ONNX file", "a folder", *sorted(named_networks())])
+        known = " or ".join(["an ONNX file", "one of KataGo's", "a folder", *sorted(named_networks())])
         raise ModelError(f"network {shown_path(path)} does not exist", expected=known)
     found = [(file, read_info(file)) for file in (onnx_files(path) if path.is_dir() else _file_and_copy(path))]
     chosen: dict[str, NetworkFiles] = {}

@@ -257,7 +257,7 @@ def test_unusable_folders_are_refused(tmp_path: Path, networks: Path, files: lis
 
 
 def test_files_that_are_not_networks_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"absent\.onnx' does not exist: expected an ONNX file or a folder"):
+    with pytest.raises(ModelError, match=r"absent\.onnx' does not exist: expected an ONNX file or one of K"):
         load_evaluator(config(tmp_path / "absent.onnx"), log=print)
     katago = tmp_path / "kata1-b18.bin.gz"
     katago.touch()
@@ -285,7 +285,7 @@ def test_shipped_networks_can_be_named(networks: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(named_networks, "PLACES", (models,))
     assert shipped_networks() == {"pair": models / "pair"}
     assert model_path("pair") == models / "pair"
-    with pytest.raises(ModelError, match=r"network 'other' does not exist: expected an ONNX file or a folder or pair$"):
+    with pytest.raises(ModelError, match=r"network 'other' does not exist: .* one of KataGo's or a folder or pair$"):
         load_evaluator(NetworkConfig(model="other"), log=print)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pair").mkdir()
