@@ -145,6 +145,13 @@ def test_a_match_that_cannot_begin_is_no_ones_loss(
     assert not (tmp_path / "results.jsonl").exists()
 
 
+def test_a_missing_program_is_named_before_an_engine_starts(tmp_path: Path) -> None:
+    match = dataclasses.replace(settings(), second="/no/such")
+    with pytest.raises(MatchError, match=r"^second: cannot run '/no/such': No such file"):
+        run_match(match, MatchFolder(tmp_path, match))
+    assert not [*tmp_path.glob("logs/*")]
+
+
 @pytest.mark.parametrize(
     ("wait", "clock", "expected"),
     [

@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier, Event
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -266,6 +267,31 @@ def test_halves_of_a_batch_share_the_inputs_that_are_not_of_a_batch(monkeypatch:
     spatial = np.arange(4, dtype=np.float32)[:, None, None, None] * np.ones((1, 1, 19, 19), dtype=np.float32)
     switches = np.arange(6, dtype=np.float32)
     np.testing.assert_array_equal(session.run({"spatial": spatial, "switches": switches})["out"], 15 * spatial)
+
+
+@needs_openvino
+@pytest.mark.parametrize("fails", ["wait 0", "wait 1", "start 1"])
+def test_each_half_of_a_batch_that_was_started_is_waited_for(
+    network: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """After an error in the first half the second went on, while the next batch was written to its inputs."""
+    called: list[str] = []
+
+    def note(call: str) -> None:
+        called.append(call)
+        if call == fails:
+            raise RuntimeError(call)
+
+    monkeypatch.setattr(openvino_session, "has_equal_cores", lambda: True)
+    dimensions = {"height": 19, "width": 19, "batch": 4}
+    session = openvino_session.OpenVinoSession(str(network), OPENVINO, dimensions, threads=2)
+    session._requests[:] = [
+        SimpleNamespace(start=lambda feeds, i=i: note(f"start {i}"), wait=lambda i=i: note(f"wait {i}"))
+        for i in range(2)
+    ]
+    with pytest.raises(RuntimeError, match=fails):
+        session.run(dict(zip(("spatial", "globals"), inputs(4, 19, 19), strict=True)))
+    assert sorted(called) == ["start 0", "start 1", "wait 0", "wait 1"][: 3 if fails == "start 1" else 4]
 
 
 @needs_openvino

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -134,6 +135,15 @@ async def test_a_handshake_that_is_no_text_is_refused(name: str, caplog: pytest.
         assert b" 400 " in await reader.readline()
         writer.close()
     assert caplog.records == []
+
+
+def test_masks_are_found_however_frames_come_in_pieces() -> None:
+    whole = b"".join(frame(bytes(size)) for size in (0, 125, 126, 70_000))
+    text, parser = whole + frame(b"{}", mask=b""), SimpleNamespace(feed_data=lambda data: (False, b""))
+    for step in (1, 2, 5, 100, 10_000):
+        masked = client_socket._SoundFrames(parser, lambda reason: None)
+        end = next(place for place in range(0, len(text), step) if masked.feed_data(text[place : place + step])[0])
+        assert end == (len(whole) + 1) // step * step, "a head of two bytes says it"
 
 
 async def test_a_message_comes_in_some_frames_but_not_in_thousands() -> None:

@@ -280,13 +280,22 @@ async def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
         assert (await finish(reader))[-1]["state"] == "finished"
 
 
-def test_a_review_gets_on_while_games_go_on_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("patience", "is_cancelled"), [(0.01, False), (1000, True)])
+def test_a_review_gets_on_while_games_go_on_without_a_pause(
+    monkeypatch: pytest.MonkeyPatch, patience: float, is_cancelled: bool
+) -> None:
     """It waited for ever."""
-    monkeypatch.setattr(engine_host, "PATIENCE", 0.01)
-    precedence = Precedence()
+    monkeypatch.setattr(engine_host, "PATIENCE", patience)
+    precedence, cancel = Precedence(), CancelToken()
+    waiting = threading.Thread(target=precedence.wait, args=(cancel,))
     with precedence.held():
-        waiting = threading.Thread(target=precedence.wait, args=(CancelToken(),))
+        with precedence.held():
+            pass
         waiting.start()
+        if is_cancelled:
+            waiting.join(0.02)
+            assert waiting.is_alive(), "the end of one game is not that of all"
+            cancel.cancel()
         waiting.join(20)
         assert not waiting.is_alive()
 

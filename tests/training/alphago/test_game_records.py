@@ -156,7 +156,9 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     whole = path.read_bytes()
     locked = bytearray(whole)
     locked[whole.rindex(b"PK\x01\x02") + 8] |= 1  # the bit of a file with a password
-    for damaged in (b"", b"junk", whole[:200], whole[:-30], locked):
+    packed = 30 + whole[26] + whole[28]  # behind the head of the first array
+    torn = whole[:packed] + b"\xff" + whole[packed + 1 :]
+    for damaged in (b"", b"junk", whole[:200], whole[:-30], locked, torn):
         path.write_bytes(damaged)
         with pytest.raises(RecordsError, match=r"^shard 'a.npz' is damaged"):
             read_episodes(path)

@@ -94,7 +94,7 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
     tally = fill(folder, played({(4, 4): 0.5, (5, 3): 0.5}), Goal(positions=1500))
     head, first, second, last = format_tally(folder, tally).splitlines()
     assert head.split() == ["board", "labelled", "share", "a", "worker,", "/s", "in", "the", "folder"]
-    assert [line.split()[0] for line in (first, second)] == ["5x3", "4x4"]
+    assert [line.split()[0] for line in (first, second)] == ["5x3", "4x4"] and first.split()[3].isdigit()
     assert int(first.split()[-1]) + int(second.split()[-1]) == folder.positions == tally.kept
     assert last.startswith(f"{tally.kept:,} new positions in ")
     assert last.endswith(f"{folder.duplicates:,} duplicates left out")
