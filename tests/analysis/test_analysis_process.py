@@ -198,14 +198,7 @@ def test_ogatak_meets_katago(tmp_path: Path) -> None:
     with AnalysisProcess("-config", str(tmp_path / "a.cfg"), "-model", str(network), "-quit-without-waiting") as server:
         version = server.ask({"id": "query_version", "action": "query_version"})["version"]
         assert version == "1.17.2", "which decides about the fields of queries"
-        tested = {
-            "id": "test_bs29",
-            "rules": "Chinese",
-            "boardXSize": 29,
-            "boardYSize": 29,
-            "maxVisits": 1,
-            "moves": [],
-        }
+        tested = query(id="test_bs29", rules="Chinese", komi=None, boardXSize=29, boardYSize=29, maxVisits=1)
         assert "error" in server.ask(tested)
         asked = query(rules="Chinese", overrideSettings={"wideRootNoise": 0.02}, includeOwnership=True, maxVisits=9)
         assert server.ask(asked)["rootInfo"]["visits"] == 9
