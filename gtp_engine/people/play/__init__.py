@@ -12,9 +12,10 @@
 
 Nothing here prints, reads input or starts threads (an engine may: pondering, `KernelLoader`).  All methods of a session
 are for one thread at a time, and block while they search; a cancel token ends a search from any thread.
-`game_state.state_of` may be called by other threads meanwhile, so that a page shows the board while the engine thinks.
+A page shows the last `state_of` while the engine thinks.
 """
 
+from gtp_engine.engine.answers import analysis_of
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.go.clock import format_time, parse_time
 from gtp_engine.people.play.game_clock import GameClock, format_time_left
@@ -30,6 +31,7 @@ __all__ = [
     "Phase",
     "SharedEngines",
     "SessionExtras",
+    "analysis_of",
     "format_time",
     "format_time_left",
     "parse_time",

@@ -21,14 +21,13 @@ from gtp_engine.base.files import data_folder, newest_first
 from gtp_engine.base.languages import _, margin_text, message_text, ngettext, rank_text, rules_text
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
-from gtp_engine.engine.answers import analysis_of
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import BLACK, WHITE, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
-from gtp_engine.people.play import GameSession, GameSettings, Phase
+from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of
 from gtp_engine.people.play.game_clock import format_time_left
 from gtp_engine.people.play.game_settings import ENGINE_NAME
 from gtp_engine.people.review.game_line import GameLine

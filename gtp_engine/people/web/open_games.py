@@ -19,8 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted
 from gtp_engine.engine import Engine
-from gtp_engine.engine.answers import analysis_of
-from gtp_engine.people.play import GameSession, GameSettings, Phase, state_of
+from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import can_be_annotated
 from gtp_engine.people.review.game_review import color_letter
