@@ -1,5 +1,6 @@
 """The games of collections: to split them, to go through thousands of games, and to read headers without moves."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -82,16 +83,15 @@ T = TypeVar("T")
 Paths = str | Path | Iterable[str | Path]
 """A file, a folder, which stands for the records in it and below it, or several of either."""
 
-ENDINGS: Final = (".sgf", ".gib", ".ngf", ".ugf", ".ugi")
-"""How the names of records end, in small letters."""
+_RECORD: Final = re.compile(r"(?is).+\.(sgf|gib|ngf|ugf|ugi)|[0-9a-f]{16}\.json")
+"""Names of records, and of the games that `gtp-engine serve` keeps."""
 
 
 def read_headers(paths: Paths, pass_over: Callable[[SgfError], None] | None = None) -> Iterator[SgfRecord]:
     """Yield players, rules, result and the rest of the first node of each game in files, without its moves.
 
-    `paths` is a file, a folder, which stands for the files in it and below it that end as records do (.sgf, .gib, .ngf,
-    .ugf, .ugi), or several; they may be larger than a single record.  What cannot be read raises SgfError, or is
-    given to `pass_over`, and the next game follows.
+    `paths` is a file, a folder, which stands for the records in it and below it, or several; files may be larger than a
+    single record.  What cannot be read raises SgfError, or is given to `pass_over`, and the next game follows.
 
         names = {header.black_name for header in read_headers("games")}
     """
@@ -133,8 +133,8 @@ def _refuse(message: str, pass_over: Callable[[SgfError], None] | None) -> None:
 
 
 def records_in(folder: Path) -> list[Path]:
-    """Return the files in a folder and those below it that have the endings of records, sorted."""
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    """Return the files in a folder and those below it that have the names of records, sorted."""
+    return sorted(path for path in folder.rglob("*") if _RECORD.fullmatch(path.name) and path.is_file())
 
 
 def _files(paths: Paths) -> Iterator[Path]:

@@ -23,15 +23,16 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "below" / "B.SGF").write_bytes("(;CA[gb18030]SZ[9]PB[棋士];B[aa])(;SZ[9]PB[黑])".encode("gb18030"))
     (tmp_path / "c.sgf").write_text("no record")
     (tmp_path / "d.txt").write_text(GAMES)
+    (tmp_path / "0123456789abcdef.json").write_text('{"sgf": "(;SZ[9]\\nPB[Eva];B[ee])"}')  # as the server keeps games
     return tmp_path
 
 
 def test_all_games_of_a_folder_are_read_and_refusals_name_their_place(folder: Path) -> None:
     errors: list[SgfError] = []
     trees = list(GameTree.load_all(folder, errors.append))
-    assert [tree.record.black_name for tree in trees] == ["Ann", "Cem", "unescaped [3d]", "棋士", "黑"]
-    assert [len(tree.main_line()) for tree in trees] == [4, 3, 3, 2, 1]
-    assert trees[4].encoding == "gb18030" and "黑".encode("gb18030") in trees[4].to_bytes()
+    assert [tree.record.black_name for tree in trees] == ["Eva", "Ann", "Cem", "unescaped [3d]", "棋士", "黑"]
+    assert [len(tree.main_line()) for tree in trees] == [2, 4, 3, 3, 2, 1]
+    assert trees[5].encoding == "gb18030" and "黑".encode("gb18030") in trees[5].to_bytes()
     places = [str(error).removeprefix(f"{folder}/").split(": ")[0] for error in errors]
     assert places == ["a.sgf, game 3", "c.sgf, game 1"], "other endings are left out"
     with pytest.raises(SgfError, match=r"a\.sgf, game 3: the record is of another game"):

@@ -113,12 +113,8 @@ class JsonFiles:
 
     def keep(self, most: int) -> None:
         """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
-        try:
-            for path, _time in newest_first(self._folder.glob("*.json"))[most:]:
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            reason = f"the oldest {self._what} cannot be removed from {self._folder}: {error.strerror or error}"
-            raise JsonFileError(reason) from None
+        for name, _written in self.newest()[most:]:
+            self.remove(name)
 
     def _path(self, name: str) -> Path:
         """Return the file of a game; raises JsonFileError for what is not an id, such as a path."""

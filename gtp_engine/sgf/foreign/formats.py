@@ -43,12 +43,14 @@ left one.
 The formats are described by the programs that read them: Sabaki, xyz2sgf and A. E. Brouwer's ngf2sgf and ugi2sgf.
 """
 
+import contextlib
 import html
 import re
 from codecs import BOM_UTF8
 from typing import Final
 
 from gtp_engine.base.errors import HandicapError, SgfError, of_kind, shown
+from gtp_engine.base.files import json_of
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
@@ -90,12 +92,14 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 def sgf_of(data: bytes) -> bytes:
-    """Return a record in GIB, NGF or UGF, or in a page's entities, as SGF in UTF-8; anything else as it is."""
+    """Return a record in GIB, NGF or UGF, in a page's entities or as the server keeps it, as SGF; else as it is."""
     if b"&" in of_kind(data, bytes, "record") and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
         return html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
     wide = utf_16(data)
-    plain = data.decode(wide, "replace").encode("utf-8", "replace") if wide else data
-    plain = plain.removeprefix(BOM_UTF8)
+    plain = (data.decode(wide, "replace").encode("utf-8", "replace") if wide else data).removeprefix(BOM_UTF8)
+    if plain.startswith(b"{"):
+        with contextlib.suppress(ValueError, TypeError, LookupError):
+            return str(json_of(plain)["sgf"]).encode()
     if plain[:_HEAD].lstrip().startswith(b"("):
         return data
     plain = _LINE_END.sub(b"\n", plain)
