@@ -113,6 +113,15 @@ def test_where_points_are_even_the_button_decides(color: int) -> None:
     assert search(game_from(PLAYED_OUT, color, "aga", komi=-5.0), 400).winrate == pytest.approx(0.5, abs=0.05)
 
 
+def test_a_pass_after_a_pass_ends_the_game() -> None:
+    game = game_from(PLAYED_OUT, BLACK)
+    game.play(PASS)
+    best = search(game).moves[0]
+    assert best.visits > 100 and best.pv == (PASS,)
+    game.play(PASS)
+    assert game.is_over and search(game).moves[0].visits > 100, "it may go on nevertheless"
+
+
 def test_after_the_pass_that_takes_the_button_positions_may_recur_in_a_search() -> None:
     game, banned = game_with_superko('{"hasButton": true, "suicide": false}', is_button_free=True)
     assert game.has_free_button
