@@ -76,23 +76,10 @@ def test_without_a_network() -> None:
 
 
 def test_with_a_network(network: str) -> None:
-    wanted = (
-        "Ownership",
-        "OwnershipStdev",
-        "MovesOwnership",
-        "MovesOwnershipStdev",
-        "Policy",
-        "PVVisits",
-        "NoResultValue",
-    )
+    wanted = ("Ownership", "OwnershipStdev", "MovesOwnership", "MovesOwnershipStdev", "Policy", "PVVisits")
+    everything = {f"include{name}": True for name in (*wanted, "NoResultValue")}
     with AnalysisProcess("-model", network) as server:
-        everything = query(
-            moves=[["B", "E5"], ["W", "C3"]],
-            analyzeTurns=[0, 2],
-            maxVisits=40,
-            **{f"include{name}": True for name in wanted},
-        )
-        server.send(everything)
+        server.send(query(moves=[["B", "E5"], ["W", "C3"]], analyzeTurns=[0, 2], maxVisits=40, **everything))
         avoid = [{"player": "B", "moves": ["E5", "pass"], "untilDepth": 1}]
         server.send(query(id="avoid", maxVisits=60, avoidMoves=avoid))
         allow = [{"player": "B", "moves": ["E5", "C3"], "untilDepth": 1}]

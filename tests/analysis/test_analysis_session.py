@@ -56,15 +56,8 @@ class TestAnswers:
     def test_the_limits_of_the_search(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
-            client.ask(
-                query(
-                    moves=[["B", "E5"], ["W", "C3"]],
-                    analyzeTurns=[1],
-                    maxVisits=5,
-                    includeMovesOwnership=True,
-                    overrideSettings={"wideRootNoise": 0.5},
-                )
-            )
+            asked = query(moves=[["B", "E5"], ["W", "C3"]], analyzeTurns=[1], overrideSettings={"wideRootNoise": 0.5})
+            client.ask(asked | {"maxVisits": 5, "includeMovesOwnership": True})
         ((game, request),) = backend.opened[0].seen
         assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
         assert (request.limits.visits, request.wide_root_noise, request.move_ownership) == (5, 0.5, True)
@@ -263,11 +256,8 @@ class TestMistakes:
         with SessionClient(backend) as client:
             client.ask(query())
             backend.opened[0].failure = ConfigError("not without a network")
-            assert client.ask(query(id="much")) == {
-                "id": "much",
-                "field": "overrideSettings",
-                "error": "not without a network",
-            }
+            expected = {"id": "much", "field": "overrideSettings", "error": "not without a network"}
+            assert client.ask(query(id="much")) == expected
         assert client.log == []
 
     def test_an_errand_that_fails_does_not_end_the_session(self) -> None:

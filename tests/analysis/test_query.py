@@ -185,14 +185,8 @@ class TestWhatIsReported:
         assert parse(reportDuringSearchEvery=2).first_report == 2.0
 
     def test_settings(self) -> None:
-        settings = {
-            "maxTime": 3,
-            "wideRootNoise": 0.1,
-            "reportAnalysisWinratesAs": "SIDETOMOVE",
-            "rootNumSymmetriesToSample": 8,
-            "useLcbForSelection": False,
-            "lcbStdevs": "4.5",
-        }
+        settings = {"maxTime": 3, "wideRootNoise": 0.1, "reportAnalysisWinratesAs": "SIDETOMOVE"}
+        settings |= {"rootNumSymmetriesToSample": 8, "useLcbForSelection": False, "lcbStdevs": "4.5"}
         config = parse(overrideSettings=settings, analysisPVLen=3).config
         assert (config.analysis.analysis_time, config.analysis.wide_root_noise) == (3.0, 0.1)
         assert (config.analysis.perspective, config.analysis.pv_length) == ("sidetomove", 3)

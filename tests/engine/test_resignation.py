@@ -143,12 +143,8 @@ def test_without_a_networks_score_the_deficit_follows_the_ownership(ownership: f
 
 def test_katagos_settings_of_its_human_like_configuration() -> None:
     """ResignThreshold -0.99, resignConsecTurns 20, resignMinScoreDifference 40, resignMinMovesPerBoardArea 0.4."""
-    settings = {
-        "resignThreshold": "-0.99",
-        "resignConsecTurns": "20",
-        "resignMinScoreDifference": "40",
-        "resignMinMovesPerBoardArea": "0.4",
-    }
+    settings = {"resignThreshold": "-0.99", "resignConsecTurns": "20"}
+    settings |= {"resignMinScoreDifference": "40", "resignMinMovesPerBoardArea": "0.4"}
     config = with_katago_settings(Config(), settings, GTP_OPTIONS)[0].play
 
     def lost_moves(value: float, lead: float, moves: int = 144) -> int | None:

@@ -364,15 +364,8 @@ def test_a_second_process_reads_the_games_of_a_finished_match(tmp_path: Path) ->
 @pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed")
 def test_gnugo_against_itself(tmp_path: Path) -> None:
     command = f"{GNUGO} --mode gtp --level 0 --chinese-rules"
-    match = MatchSettings(
-        first=f"{command} --seed 1",
-        second=f"{command} --seed 2",
-        games=2,
-        size=7,
-        komi=7.0,
-        main_time=60.0,
-        referee="players",
-    )
+    values: dict[str, Any] = {"games": 2, "size": 7, "komi": 7.0, "main_time": 60.0, "referee": "players"}
+    match = MatchSettings(first=f"{command} --seed 1", second=f"{command} --seed 2", **values)
     games = run_match(match, MatchFolder(tmp_path, match))
     assert [game.reason in ("score", "resign") for game in games] == [True, True]
     assert all(game.moves > 6 for game in games)

@@ -136,20 +136,9 @@ def games(draw: st.DrawFn, max_size: int = MAX_SIZE, *, square: bool = False, ma
 
 
 def facts(game: Game) -> dict[str, object]:
-    return {
-        "size": (game.width, game.height),
-        "position": position(game),
-        "moves": game.moves,
-        "setup": set(game.setup_stones),
-        "first player": game.first_player,
-        "to play": game.to_play,
-        "handicap": game.handicap,
-        "komi": game.komi,
-        "rules": game.rules,
-        "ko": game.ko_point,
-        "captures": game.captures,
-        "hash": game.hash,
-    }
+    names = ("moves", "first_player", "to_play", "handicap", "komi", "rules", "ko_point", "captures", "hash")
+    found = {name: getattr(game, name) for name in ("width", "height", *names)}
+    return found | {"position": position(game), "setup": set(game.setup_stones)}
 
 
 @given(game=games())

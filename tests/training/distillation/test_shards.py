@@ -103,18 +103,12 @@ def test_arrays_of_another_shape_are_not_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (
-            lambda path: path.write_bytes(path.read_bytes()[:-200]),
-            r"^shard '5x4-3-00000.npz' is damaged \(.*\); delete",
-        ),
+        (lambda path: path.write_bytes(path.read_bytes()[:-200]), r"^shard '5x4-3-0+.npz' is damaged \(.*\); delete"),
         (change_a_byte, "is damaged"),
         (lambda path: path.write_text("hello"), "is damaged"),
         (Path.unlink, r"cannot read shard .*No such file"),
         (lambda path: rewrite(path, score=None), "score"),
-        (
-            lambda path: rewrite(path, policy=np.zeros((6, 21), np.float32)),
-            r"policy is float32 \(6, 21\), not float16 \(6, 21\)",
-        ),
+        (lambda path: rewrite(path, policy=np.zeros((6, 21), np.float32)), r"is float32 \(6, 21\), not float16 \("),
         (lambda path: rewrite(path, form=4), r"has another format: expected 3$"),
     ],
 )
