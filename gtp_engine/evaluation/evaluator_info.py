@@ -70,9 +70,9 @@ _POSITION_WORK: Final = 0.00015
 about 3.5 positions cost 1.26 ms on a Xeon with AMX, 0.8 to 1 ms on Zen 3 and Zen 4."""
 
 _DOUBLING_GAINS: Final = 1.2
-"""Speed that twice as many positions under way, beyond 8, have to gain: with 16 or 24 of 800 visits on 9×9 under way
-the value of the root was off as with a quarter of the visits fewer (docs/notes).  Two calls at a time, of which a start
-sees less than a search gains, have to seem 1.11 times as fast: 1.04 on a Zen 4 gained nothing."""
+"""Speed that twice as many positions under way, beyond 8, have to gain: on 9×9, 16 or 24 of them cost a search of 800
+visits more accuracy than 200 visits fewer do (docs/notes).  Two calls at a time, of which a start sees less than a
+search gains, have to seem 1.11 times as fast: 1.04 on a Zen 4 gained nothing."""
 
 _GOOD_ENOUGH: Final = 0.97
 """Share of the best speed for which a search takes fewer positions at a time, as it selects them knowing more."""
