@@ -405,8 +405,10 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_result(path: Path, advice: str = _ELSEWHERE) -> None:
-    """Raise ConfigError if a file cannot be written; to be called before the work that takes minutes."""
+def check_result(path: Path, *inputs: Path, advice: str = _ELSEWHERE) -> None:
+    """Raise ConfigError if a file cannot be written or is one of the inputs; to be called before work of minutes."""
+    if path.resolve() in (each.resolve() for each in inputs):
+        raise ConfigError(f"{shown_path(path)} is to be read", expected="another file to write")
     with writing(path, ConfigError, advice=advice):
         check_writable(path)
 

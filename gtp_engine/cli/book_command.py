@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from gtp_engine.base.errors import ConfigError, TengenError, counted, shown
-from gtp_engine.base.files import write_result
+from gtp_engine.base.files import check_result, write_result
 from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_settings, settings_of, settings_options
 from gtp_engine.config import NetworkConfig
@@ -184,6 +184,8 @@ def check_command(file: Path, against: Path | None, **flags: Any) -> None:
     )
     from gtp_engine.engine.book.making import BookSearch
 
+    if against is not None and settings.samples:
+        raise click.UsageError("--against with --samples: give one or the other")
     book = Book.load(file)
     if against is not None:
         click.echo("\n".join(compare_record(book, against)) or "The book has none of its positions.")
@@ -214,6 +216,10 @@ def show_command(file: Path, line: str | None, target: Path | None, most: int, a
     from gtp_engine.engine.book.book import Book
     from gtp_engine.engine.book.checks import describe, json_text, position_lines, to_tree
 
+    if (target is not None) + (line is not None) + as_json > 1:
+        raise click.UsageError("--line, --sgf and --json: give one of them")
+    if target is not None:
+        check_result(target, file)
     book = Book.load(file)
     if target is not None:
         tree = to_tree(book, most)

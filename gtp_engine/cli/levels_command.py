@@ -87,7 +87,7 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
 
     if settings.keep and (settings.refit or settings.below_top or settings.spacing):
         raise click.UsageError("--keep with --refit, --below-top or --spacing: give one or the other")
-    check_result(games_file, "name another file with --games-file")
+    check_result(games_file, advice="name another file with --games-file")
     human = shipped_network(HUMAN_MODEL) if network.human_model is None else model_path(network.human_model)
     with owning(games_file.parent, file=games_file.name):
         for size in map(int, settings.sizes.split(",")):
@@ -102,7 +102,7 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
             name = networks.human.info.name
             measurement = Measurement(networks, size, games_file, batch=settings.batch, log=write_log)
             path = table_path(human, name)
-            check_result(path, "copy the network to a folder of yours, and name it there with --human-model")
+            check_result(path, advice="copy the network to a folder of yours, and name it there with --human-model")
             if not networks.human.info.needs_profile:
                 raise ConfigError(f"network {shown(name)}", expected="one that imitates people")
             if settings.keep:

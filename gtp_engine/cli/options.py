@@ -45,7 +45,9 @@ class UserPath(click.Path):
         self.name = "folder" if self.dir_okay and not self.file_okay else self.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; raises BadParameter."""
+        """Return the path; raises BadParameter, also for an empty text, which would be the current folder."""
+        if not str(value):
+            self.fail("an empty name", param, ctx)
         found = super().convert(value, param, ctx)
         if not (self.allow_dash and value == "-") and is_special(value):
             self.fail(f"{shown_path(value)} is not a regular file", param, ctx)

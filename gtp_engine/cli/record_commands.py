@@ -133,7 +133,7 @@ def review_command(
     settings, place = settings_of(ReviewSettings, flags), settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
-        check_result(table)
+        check_result(table, *files)
     from gtp_engine.base.streams import once_each, write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
@@ -211,7 +211,7 @@ def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
         sources.append(RecordSource(STDIN_NAME, lambda: data, (out or Path()) / STDIN_NAME))
     if not sources:
         expected = "files that end in .sgf, .gib, .ngf, .ugf or .ugi"
-        raise SgfError("no records to review", expected=expected, advice="name others one by one")
+        raise SgfError("no records", expected=expected, advice="name others one by one")
     return sources
 
 
@@ -294,6 +294,8 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
+    if target is not None:
+        check_result(target, record)
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
     from gtp_engine.people.review.score_report import score_record
@@ -364,6 +366,8 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
+    if target is not None:
+        check_result(target, record)
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources

@@ -12,7 +12,7 @@ import click
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError
-from gtp_engine.base.files import write_result
+from gtp_engine.base.files import check_result, write_result
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.katago_command import KataGoCommand, katago_model
@@ -121,6 +121,8 @@ def doctor_command(clean: bool, as_json: bool) -> None:
     """
     from gtp_engine.people.doctor import examine, format_findings, remove_compiled_code
 
+    if clean and as_json:
+        raise click.UsageError("--clean with --json: give one or the other")
     if clean:
         click.echo(remove_compiled_code())
         return
@@ -170,6 +172,7 @@ def genconfig_command(target: Path, **flags: Any) -> None:
     which the engine answers itself. `gtp-engine config` prints a file with all options.
     """
     model = katago_model(settings_of(NetworkConfig, flags).model)
+    check_result(target)
     if target.exists() and not click.confirm(f"{target} exists. Replace it?"):
         return
     lines = [f"rules = {_asked_rules()}"]
