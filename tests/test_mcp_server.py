@@ -179,6 +179,20 @@ async def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTool
     assert [(row["number"], row["move"]) for row in review["moves"]] == [(1, "D4"), (2, "C3"), (3, "D3")]
 
 
+SET_UP_LATER = "(;SZ[7]KM[7];B[dd];W[cc];AW[aa];B[ff];W[])"
+
+
+async def test_moves_have_the_numbers_of_their_record_and_what_was_guessed_is_told(tools: GoTools) -> None:
+    """Moves after a set-up were counted from it, and of two games the first was taken without a word."""
+    position = {"position": {"sgf": SET_UP_LATER * 2}}
+    shown, review = await ask(
+        tools, ("show_position", position), ("review_moves", position | {"first": 4, "last": 4, "visits": 8})
+    )
+    assert shown["moves_played"] == 4
+    assert [(row["number"], row["move"]) for row in review["moves"]] == [(4, "pass")]
+    assert all("several games" in answer["notes_on_the_record"][0] for answer in (shown, review))
+
+
 EDGE = [xy_to_point(x, y, width=SIZE) for x in range(SIZE) for y in range(SIZE) if {x, y} & {0, SIZE - 1}]
 EDGE_LOSS = 20.0
 
@@ -271,6 +285,7 @@ async def test_the_score_of_a_finished_game(tools: GoTools) -> None:
         ("show_position", {"position": {"size": 7, "moves": ["D4", "D4"]}}, "move 2 of the moves"),
         ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": 5}}, "expected 0 to 1"),
         ("show_position", {"position": {"sgf": "(;SZ[7];B[dd])", "after": -1}}, "after -1: expected 0 to 1"),
+        ("show_position", {"position": {"moves": ["D4"], "after": 0}}, "after 0 without sgf; give the record"),
         ("show_position", {"position": {"move": ["D4"]}}, "position.move: expected one of sgf, after, moves"),
         ("show_position", {"position": {}, "moves": ["D4"]}, "arguments 'moves': expected position"),
         ("show_position", {"position": {"moves": "D4 Q16"}}, "position.moves 'D4 Q16': expected a valid list"),
@@ -285,6 +300,7 @@ async def test_the_score_of_a_finished_game(tools: GoTools) -> None:
             {"position": {"size": 7, "moves": ["pass"] * 60}, "first": 2, "last": 52},
             "at most fifty moves",
         ),
+        ("review_moves", {"position": {"sgf": SET_UP_LATER}, "first": 1, "last": 3}, "numbers from 3 to 4"),
         ("life_and_death", {"position": {"size": 7}, "region": "Q1:Q3", "first": "black"}, "Q1"),
         ("rules", {"name": "martian"}, "martian"),
     ],

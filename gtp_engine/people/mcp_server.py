@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, ClassVar, Final
 
 from gtp_engine import __version__
@@ -32,7 +32,7 @@ from gtp_engine.people.review.problems import LifeAndDeath, parse_region
 from gtp_engine.people.review.score_report import score_record
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport
-from gtp_engine.sgf.game_tree import GameTree
+from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 DEFAULT_VISITS: Final = 200
 """Visits of a search unless the question asks for others: some seconds on a laptop."""
@@ -73,16 +73,28 @@ class Position:
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
+    @cached_property
+    def node(self) -> GameNode | None:
+        """The node of the record after which `moves` follow, None without a record; raises a TengenError."""
+        if not self.sgf:
+            if self.after is not None:
+                raise GameStateError(f"after {self.after} without sgf", advice="give the record, or leave it out")
+            return None
+        line = GameTree(self.sgf).main_line()
+        last = line[-1].move_number
+        if self.after is not None and not 0 <= self.after <= last:
+            raise GameStateError(f"after {self.after}", expected=f"0 to {last}, the moves of the record")
+        return [node for node in line if self.after is None or node.move_number <= self.after][-1]
+
+    @property
+    def number(self) -> int:
+        """How many moves were played, also those before stones that the record sets up, which a game does not hold."""
+        return (self.node.move_number if self.node else 0) + len(self.moves)
+
     def game(self) -> Game:
         """Return the game at this position; raises a TengenError for a record or a move that cannot be read."""
-        if self.sgf:
-            tree = GameTree(self.sgf)
-            line = tree.main_line()
-            at = [node for node in line if self.after is None or node.move_number <= self.after]
-            if self.after is not None and not 0 <= self.after <= line[-1].move_number:
-                expected = f"0 to {line[-1].move_number}, the moves of the record"
-                raise GameStateError(f"after {self.after}", expected=expected)
-            game = at[-1].game(rules=self.rules, komi=self.komi)
+        if self.node is not None:
+            game = self.node.game(rules=self.rules, komi=self.komi)
         else:
             rules = Rules.parse(self.rules)
             komi = rules.fair_komi(self.size, self.size) if self.komi is None else self.komi
@@ -136,7 +148,7 @@ class GoTools:
         return {
             "diagram": game.diagram(),
             "to_play": str(game.to_play),
-            "moves_played": len(game.moves),
+            "moves_played": position.number,
             "captured_by": {str(color): game.captures[color] for color in (BLACK, WHITE)},
             "ko_at": game.ko_point.vertex if game.ko_point else None,
             "legal_points": len(game.legal_points()),
@@ -271,14 +283,15 @@ class GoTools:
     def review_moves(self, position: Position, first: int, last: int, visits: int = DEFAULT_VISITS) -> dict[str, Any]:
         """Say what each of the moves number `first` to `last` of a record lost, at most fifty of them."""
         game = position.game()
-        if not 1 <= first <= last <= len(game.moves) or last - first >= 50:
-            expected = f"numbers from 1 to {len(game.moves)}, at most fifty moves"
+        played, end = game.moves, position.number
+        before = end - len(played)
+        if not before < first <= last <= end or last - first >= 50:
+            expected = f"numbers from {before + 1} to {end}, at most fifty moves"
             raise GameStateError(f"moves {first} to {last}", expected=expected)
-        played = game.moves
-        game.undo(len(played) - first + 1)
+        game.undo(end - first + 1)
         report, basis = self._search(game, visits)
         rows = []
-        for number, move in enumerate(played[first - 1 : last], start=first):
+        for number, move in enumerate(played[first - before - 1 : last - before], start=first):
             row, report = self._compared(game, report, move, visits, tolerant=True)
             rows.append(
                 {
@@ -397,9 +410,11 @@ def server(tools: GoTools) -> Any:
 
     def answering(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
-        def answer(*args: Any, **values: Any) -> str:
+        def answer(**values: Any) -> str:
             try:
-                return json.dumps(method(*args, **values), ensure_ascii=False, separators=(",", ":"))
+                found, node = method(**values), getattr(values.get("position"), "node", None)
+                notes = {"notes_on_the_record": node.tree.notes} if node and node.tree.notes else {}
+                return json.dumps(found | notes, ensure_ascii=False, separators=(",", ":"))
             except TengenError as error:
                 raise ToolError(str(error)) from error
 
