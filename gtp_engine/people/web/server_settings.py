@@ -85,6 +85,8 @@ class ServerSettings(Section, name="serve"):
     def __post_init__(self) -> None:
         """Check values that depend on each other."""
         super().__post_init__()
+        if not self.host:  # would be every address of this machine
+            raise ConfigError("no host", expected="an address, such as 127.0.0.1 or 0.0.0.0")
         if self.token != NO_TOKEN:
             check_token(self.token)
         elif not self.is_local:
