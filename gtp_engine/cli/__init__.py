@@ -47,11 +47,7 @@ _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
 
 COMMANDS: Final[dict[str, dict[str, str]]] = {
-    "Play": {
-        "play": "play_command.play_command",
-        "serve": "serve_commands.serve_command",
-        "gtp": "",
-    },
+    "Play": {"play": "play_command.play_command", "serve": "serve_commands.serve_command", "gtp": ""},
     "Analyse": {
         "review": "record_commands.review_command",
         "score": "record_commands.score_command",
