@@ -1,6 +1,7 @@
 """The command `gtp-engine calibrate-levels`."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,14 +92,9 @@ def calibrate_levels_command(games_file: Path, **flags: Any) -> None:
     human = shipped_network(HUMAN_MODEL) if network.human_model is None else model_path(network.human_model)
     with owning(games_file.parent, file=games_file.name):
         for size in map(int, settings.sizes.split(",")):
-            networks = LevelNetworks(
-                *(
-                    load_evaluator(
-                        replace(network, model=str(path)), log=write_log, board=(size, size), batch=settings.batch
-                    )
-                    for path in (shipped_network(STRONG_MODEL), human)
-                )
-            )
+            load = partial(load_evaluator, log=write_log, board=(size, size), batch=settings.batch)
+            paths = (shipped_network(STRONG_MODEL), human)
+            networks = LevelNetworks(*(load(replace(network, model=str(path))) for path in paths))
             name = networks.human.info.name
             measurement = Measurement(networks, size, games_file, batch=settings.batch, log=write_log)
             path = table_path(human, name)

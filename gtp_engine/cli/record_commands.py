@@ -89,11 +89,16 @@ class ReviewSettings(Section, name="review"):
 _record_argument: Final = click.argument("record", metavar="FILE", type=RECORD)
 
 
-def _read_record(record: Path, game: int | None) -> bytes:
-    """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`."""
+def _read_record(record: Path, game: int | None, target: Path | None) -> bytes:
+    """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`.
+
+    Raises ConfigError for a result that cannot be written to `target`.
+    """
     from gtp_engine.sgf import read_sgf_file
     from gtp_engine.sgf.collection import game_in
 
+    if target is not None:
+        check_result(target, record)
     data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
     return game_in(data, game)
 
@@ -139,6 +144,7 @@ def review_command(
     from gtp_engine.engine.resources import Resources
     from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
+    from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
     from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
     from gtp_engine.people.review.lessons import open_people
     from gtp_engine.people.review.review_files import FileReviewer, Terms, open_searcher
@@ -165,14 +171,13 @@ def review_command(
         outcomes = _review(reviewer, sources, searcher)
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]
     if settings.terminal:
-        _print_reports(reviews)
+        width = shutil.get_terminal_size().columns
+        for name, result in reviews:
+            click.echo(name)
+            click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)
     elif len(reviews) == 1:
-        from gtp_engine.people.review.finished_reviews import summary
-
         click.echo(summary(reviews[0][1]), err=True)
     if table is not None:
-        from gtp_engine.people.review.finished_reviews import csv_of
-
         write_result(table, csv_of(reviews).encode())
     for outcome in outcomes:
         if outcome.failure is not None:
@@ -269,15 +274,6 @@ def _review(
     return [outcomes[source.name] for source in sources]
 
 
-def _print_reports(reviews: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    from gtp_engine.people.review.finished_reviews import terminal_report
-
-    width = shutil.get_terminal_size().columns
-    for name, result in reviews:
-        click.echo(name)
-        click.echo(terminal_report(result, width=width, color=sys.stdout.isatty()), nl=False)
-
-
 @_command("score", ("network.model", "game.rules", "game.komi"))
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
@@ -294,13 +290,11 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
-    if target is not None:
-        check_result(target, record)
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
     from gtp_engine.people.review.score_report import score_record
 
-    data = _read_record(record, place.game)
+    data = _read_record(record, place.game, target)
     with Engine(config, write_log) as engine:
         engine.load_kernels()
         report = score_record(engine, data, move_number=place.move)
@@ -366,8 +360,6 @@ def solve_command(
     """
     place = settings_of(ChosenPosition, flags)
     config = build_config(config_file, flags)
-    if target is not None:
-        check_result(target, record)
     from gtp_engine.base.streams import write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
@@ -378,7 +370,7 @@ def solve_command(
     from gtp_engine.people.review.problems.life_and_death import DEFAULT_VISITS
     from gtp_engine.sgf import parse_sgf, play_record
 
-    data = _read_record(record, place.game)
+    data = _read_record(record, place.game, target)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     position, played = play_record(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
     for note in played.notes:

@@ -43,14 +43,11 @@ def advice(command: Command, is_known: bool) -> str:
         return _how_to_play(name)
     if name == "play":
         vertices = [word for word in words if _VERTEX.fullmatch(word)]
-        return _how_to_play(vertices[0] if vertices else "D4") if not _is_move(words) else ""
+        is_move = len(words) == 2 and color_or_none(words[0]) is not None and vertices == [words[1]]
+        return "" if is_move else _how_to_play(vertices[0] if vertices else "D4")
     if name == "genmove":
         return "" if words and color_or_none(words[0]) is not None else "genmove needs a color: genmove b or genmove w."
     return "" if is_known else f"There is no command {shown(command.name)}; help explains how to play."
-
-
-def _is_move(words: tuple[str, ...]) -> bool:
-    return len(words) == 2 and color_or_none(words[0]) is not None and _VERTEX.fullmatch(words[1]) is not None
 
 
 def _how_to_play(vertex: str) -> str:
