@@ -237,7 +237,7 @@ def test_a_game_without_result_ends_in_a_draw():
     assert playing.black_points == 0.5
 
 
-def test_a_network_that_imitates_nobody_is_refused_before_a_game(tmp_path: Path) -> None:
+def test_a_network_that_does_not_imitate_people_is_refused_before_a_game(tmp_path: Path) -> None:
     """It was found after the first games, with a traceback."""
     model, games = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9"), str(tmp_path / "g.jsonl")
     command = ["calibrate-levels", "--human-model", str(model), "--sizes", "9", "--games-file", games]
