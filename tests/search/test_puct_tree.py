@@ -43,7 +43,6 @@ from gtp_engine.search.puct.tree import (
     new_tree,
     promote_untried,
     try_edge,
-    write_pv,
 )
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
 
@@ -397,9 +396,6 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
         puct = config(**values).puct
         moves = root_moves(tree, root, numbers, puct)
         weights = selection_weights(moves, tree, numbers, puct)
-        line = np.zeros((2, 1), dtype=np.int64)
-        write_pv(tree, ROOT, 1.0, (5.0, puct.lcb_min_share if puct.lcb else 1.0, 1.4), line)
-        assert line[0, 0] == moves.points[np.argmax(weights)], "lines go on with the move that would be chosen"
         tree.tried[ROOT] = 0
         tree.info[0] = 1
         tree.child[:] = 0

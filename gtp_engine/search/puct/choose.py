@@ -22,7 +22,17 @@ from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
-from gtp_engine.search.puct.tree import LEAD, ROOT, SCORE, UTILITY, WEIGHT, WEIGHT_SQUARE, Tree, deviation, edge_visits
+from gtp_engine.search.puct.tree import (
+    LEAD,
+    ROOT,
+    SCORE,
+    UTILITY,
+    UTILITY_SQUARE,
+    WEIGHT,
+    WEIGHT_SQUARE,
+    Tree,
+    edge_visits,
+)
 from gtp_engine.search.puct.utility import Params, utility_radius
 
 Floats = NDArray[np.float64]
@@ -49,6 +59,7 @@ _POINTS_LOSS: Final = 0.5
 _ENOUGH_VISITS: Final = 500
 """Visits above which a move has been searched enough, whatever the pass has; see `_is_searched`."""
 
+_LEAST_VARIANCE: Final = 1e-8
 _TINY: Final = 1e-50
 
 
@@ -76,7 +87,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
     visits, node_visits = visits[eligible], node_visits[eligible]
     means = tree.mean[nodes]
     means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / node_visits)[:, np.newaxis]  # 1 unless edges have their own
-    sign, largest = 1.0 if root.color == BLACK else -1.0, utility_radius(params)
+    sign = 1.0 if root.color == BLACK else -1.0
     return RootMoves(
         nodes=nodes,
         points=points,
@@ -85,8 +96,29 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         node_visits=node_visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
-        radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
+        radius=config.lcb_stdevs * _deviations(means, utility_radius(params)),
     )
+
+
+def _deviations(means: Floats, largest: float) -> Floats:
+    """Return the standard deviation of each mean utility; without weight it is the range, −`largest` to `largest`.
+
+    The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
+    """
+    is_known = means[:, WEIGHT] > 0.0
+    if not is_known.all():
+        deviations = np.full(is_known.size, 2.0 * largest)
+        deviations[is_known] = _deviations(means[is_known], largest)
+        return deviations
+    weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
+    utility = means[:, UTILITY]
+    samples = weight * weight / squares
+    prior = weight / samples**3
+    square = np.maximum(means[:, UTILITY_SQUARE], utility * utility + _LEAST_VARIANCE)
+    square = (square * weight + (square + largest * largest) * prior) / (weight + prior)
+    weight += prior
+    squares += prior * prior
+    return np.sqrt((square - utility * utility) * squares / (weight * weight))
 
 
 def selection_weights(

@@ -13,7 +13,6 @@ Node 0 is the root.  The colour to play at a node follows from its depth.  Unles
 moves make it different; the evaluator's cache makes its evaluation cheap.  Otherwise several edges may lead to a node.
 """
 
-from math import inf, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,8 +29,6 @@ NODES: Final = 0
 """info[NODES]: number of nodes in use."""
 EDGES: Final = 1
 """info[EDGES]: number of edges in use; number 0 is not one, so that it can mean "none"."""
-
-_LEAST_VARIANCE: Final = 1e-8
 
 NEW: Final = 0
 """State of a node that was never evaluated, or that was collapsed (then it has visits)."""
@@ -238,48 +235,21 @@ def try_edge(tree: Tree, node: int, edge: int) -> int:
 
 
 @kernel
-def deviation(mean: NDArray[np.float64], share: float, largest: float) -> float:
-    """Return the standard deviation of a mean utility, with this share of its weight; twice the `largest` without any.
-
-    The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
-    """
-    weight: float = mean[WEIGHT] * share
-    squares = mean[WEIGHT_SQUARE] * share
-    if weight <= 0.0:
-        return 2.0 * largest
-    samples = weight * weight / squares
-    prior = weight / (samples * samples * samples)
-    squared = mean[UTILITY] * mean[UTILITY]
-    square = max(mean[UTILITY_SQUARE], squared + _LEAST_VARIANCE)
-    square = (square * weight + (square + largest * largest) * prior) / (weight + prior)
-    weight += prior
-    stdev: float = sqrt((square - squared) * (squares + prior * prior)) / weight
-    return stdev
-
-
-@kernel
-def write_pv(tree: Tree, node: int, sign: float, bounds: tuple[float, float, float], line: NDArray[np.int64]) -> int:
-    """Return how many moves follow `node` in the line of the best, written to line[0] with their visits in line[1].
-
-    The best of those with a share of the largest weight, `bounds[1]`, has the highest bound, `bounds[0]` deviations
-    below its utility for the side to play, whose `sign` is 1.0 for Black; `bounds[2]` is the largest utility.
-    """
+def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np.int64]) -> int:
+    """Return how many moves follow `node` in the line of the largest weights, written with their visits."""
     length = wide(0)
-    while length < line.shape[1]:
-        first, last = wide(tree.first_edge[node]), wide(tree.first_edge[node]) + tree.tried[node]
-        best, highest, most = wide(0), -inf, 0.0
-        for edge in range(first, last):
-            most = max(most, weight_of_edge(tree, edge))
-        for edge in range(first, last):
-            weight, mean = weight_of_edge(tree, edge), tree.mean[tree.child[edge]]
-            if weight > 0.0 and weight >= bounds[1] * most:
-                bound = sign * mean[UTILITY] - bounds[0] * deviation(mean, weight / mean[WEIGHT], bounds[2])
-                if bound > highest:
-                    best, highest = edge, bound
+    while length < moves.size:
+        first = wide(tree.first_edge[node])
+        best, best_weight = wide(0), 0.0
+        for edge in range(first, first + tree.tried[node]):
+            weight = weight_of_edge(tree, edge)
+            if weight > best_weight:
+                best, best_weight = edge, weight
         if best == 0:
             break
-        node, sign = wide(tree.child[best]), -sign
-        line[0, length], line[1, length] = tree.move[best], visits_of_edge(tree, best)
+        node = wide(tree.child[best])
+        moves[length] = tree.move[best]
+        visits[length] = visits_of_edge(tree, best)
         length += 1
     return length
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.positions import Evaluation, board_size, no_result, value_black
-from gtp_engine.go.constants import BLACK, PASS, opponent
+from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import (
     RootMoves,
@@ -40,16 +40,13 @@ from gtp_engine.search.puct.tree import (
 from gtp_engine.search.puct.tree_ownership import OwnershipBelow, ownership_below
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_radius
-from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, for_color, winrate_of
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, winrate_of
 
 PV_LENGTH: Final = 100
 """Longest continuation reported, moves."""
 
 _POLICY_MOVES: Final = 10
 """Moves reported, by the policy alone, for a search that tried none."""
-
-_BY_WEIGHT: Final = (0.0, 1.0, 1.0)
-"""What makes `write_pv` follow the largest weights."""
 
 _LEAST_WEIGHT: Final = 1e-9
 """Replaces the weight of no samples, so that their mean is 0."""
@@ -223,7 +220,7 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
         playouts=0,
         seconds=0.0,
         moves=tuple(
-            _node_move(tree, first + i, opponent(color), int(visits[i]))
+            _node_move(tree, first + i, int(visits[i]))
             for i in np.argsort(-visits, kind="stable").tolist()
             if tree.visits[children[i]] > 0
         ),
@@ -235,10 +232,10 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
     )
 
 
-def _node_move(tree: Tree, edge: int, color: int, visits: int) -> MoveReport:
-    """Return what a tree holds about a move that was tried, after which `color` is to play."""
+def _node_move(tree: Tree, edge: int, visits: int) -> MoveReport:
+    """Return what a tree holds about a move that was tried."""
     node, point = int(tree.child[edge]), int(tree.move[edge])
-    line, line_visits = _line_from(tree, node, color)
+    line, line_visits = _line_from(tree, node)
     return replace(
         _with_results(point, visits, tree.mean[node], float(tree.prior[edge])),
         pv=(point, *line.tolist()),
@@ -248,13 +245,11 @@ def _node_move(tree: Tree, edge: int, color: int, visits: int) -> MoveReport:
     )
 
 
-def _line_from(
-    tree: Tree, node: int, color: int, bounds: tuple[float, float, float] = _BY_WEIGHT
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the continuation after a node with `color` to play, and the visits of its moves (`write_pv`)."""
-    line = np.zeros((2, PV_LENGTH - 1), dtype=np.int64)
-    length = write_pv(tree, node, for_color(1.0, color), bounds, line)
-    return line[0, :length], line[1, :length]
+def _line_from(tree: Tree, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the continuation after a node, and the visits of its moves."""
+    line, visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
+    length = write_pv(tree, node, line, visits)
+    return line[:length], visits[:length]
 
 
 def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveReport:
@@ -373,10 +368,9 @@ def _leaves_out_pass(state: SearchState, moves: RootMoves) -> bool:
 
 def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
     """Return the report of move i, which has this selection weight."""
-    tree, params, config, mean = state.tree, state.params, state.config, moves.means[i]
+    tree, params, mean = state.tree, state.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
-    bounds = (config.lcb_stdevs, config.lcb_min_share, utility_radius(params)) if config.lcb else _BY_WEIGHT
-    line, line_visits = _line_from(tree, int(moves.nodes[i]), opponent(state.root.color), bounds)
+    line, line_visits = _line_from(tree, int(moves.nodes[i]))
     if state.root.cleans_up:
         length = _length_of_game(state.root.passes, (point, *line.tolist())) - 1
         line, line_visits = line[:length], line_visits[:length]
@@ -388,7 +382,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         pv_visits=(visits, *line_visits.tolist()),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(params),
-        utility_lcb=(float(moves.utilities[i]) if mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
+        utility_lcb=float(moves.utilities[i]) - radius,
         weight=float(mean[WEIGHT]),
         surplus_visits=max(0, int(moves.node_visits[i]) - visits),
         surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
