@@ -30,17 +30,18 @@ _EMPTY: Final = re.compile(rb"\(\s*;")
 """How a game begins that has no values at all."""
 _FIRST_PROPERTY: Final = re.compile(rb"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
 
-_VALUE: Final = rb"\[(?:[^\\\[\]]|\\.|\[[^\\\[\]]*+\\\]|(?<![A-Za-z])\[)*+\]\s*+"
+# (?>…) and not (?:…)*+: CPython 3.11.2, Debian 12's, repeats groups wrongly in possessive quantifiers (gh-101955).
+_VALUE: Final = rb"\[(?>(?:[^\\\[\]]|\\.|\[[^\\\[\]]*+\\\]|(?<![A-Za-z])\[)*)\]\s*+"
 """A value whose brackets have a backslash, but for opening ones before such a one, or behind no letter as in ":["."""
-_PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\s*+(?:%s)++" % (
+_PROPERTY: Final = rb"(?![BW]\s*+\[)(?:[A-Z]{1,2}|(?!(?:%s)\s*+\[)[A-Z]{3,64}+)\s*+(?>(?:%s)+)" % (
     b"|".join(WORDS),
     _VALUE,
 )
-_NODE: Final = rb";\s*+(?:%s)*+(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?:%s)*+)?+" % (_PROPERTY, _PROPERTY)
+_NODE: Final = rb";\s*+(?>(?:%s)*)(?>(?:[BW]\s*+\[[A-Za-z]{0,2}\]\s*+(?>(?:%s)*))?)" % (_PROPERTY, _PROPERTY)
 _PART: Final = re.compile(rb"(\()\s*+(?=;)|(\))\s*+|;([BW]\[[a-y]{2}\])\s*+(?=[;()])|%s" % _NODE, re.DOTALL)
 """A parenthesis, a node that is just a move, or another one without anything that `repair` knows."""
 
-_VALID_LINE: Final = re.compile(rb"(?P<root>\(\s*+%s)(?:%s)*+\)" % (_NODE, _NODE), re.DOTALL)
+_VALID_LINE: Final = re.compile(rb"(?P<root>\(\s*+%s)(?>(?:%s)*)\)" % (_NODE, _NODE), re.DOTALL)
 """Such text of a game without variations."""
 
 _ENDS: Final = re.compile(rb"(?!%s)[ \t]*(?:[();\r\n]|\Z)" % MOVE_FOLLOWS.pattern)
