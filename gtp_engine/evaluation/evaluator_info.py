@@ -172,8 +172,8 @@ class EvaluatorInfo:
         rates = self._rates(width * height / FULL_AREA)
         rates = {each: rate for each, rate in rates.items() if each[1] == count} or rates
         worth = {
-            (size, count): rate * min(1.0, _SAME_EVERYWHERE / (size * count)) ** log2(_DOUBLING_GAINS)
-            for (size, count), rate in rates.items()
+            each: rate * min(1.0, _SAME_EVERYWHERE / (each[0] * each[1])) ** log2(_DOUBLING_GAINS)
+            for each, rate in rates.items()
         }
         enough = _GOOD_ENOUGH * max(worth.values())
         best = min((each for each in worth if worth[each] >= enough), key=lambda each: (each[0] * each[1], each[1]))
