@@ -21,7 +21,7 @@ import locale
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -60,6 +60,11 @@ def _(text: str, **values: object) -> str:
     """Return `text` in the language of this process, with `values` in place of their names in braces."""
     translated = _current().gettext(text)
     return translated.format(**values) if values else translated
+
+
+def translator(accepted: str) -> Callable[[str], str]:
+    """Return what translates for a browser that accepts these languages (RFC 9110), unless one was chosen."""
+    return _load("program", _chosen or best_language(re.sub(";[^,]*", "", accepted).split(","))).gettext
 
 
 def later(text: str) -> str:

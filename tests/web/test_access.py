@@ -60,10 +60,11 @@ async def test_the_token() -> None:
 async def test_a_browser_without_the_token_gets_a_field_for_it() -> None:
     """It got a bare line."""
     async with serving(token=TOKEN) as client:
-        for path, headers in (("/", {"Accept": "text/html"}), (f"/?token={TOKEN[:-1]}", {"Accept": "text/html,*/*"})):
-            response = await client.get(path, headers=headers)
+        for path, title in (("/", "Tengen 需要令牌"), (f"/?token={TOKEN[:-1]}", "令牌不正确")):
+            response = await client.get(path, headers={"Accept": "text/html,*/*", "Accept-Language": "xx, zh-CN;q=1"})
             page = await response.text()
             assert (response.status, response.content_type) == (401, "text/html")
+            assert f"<h1>{title}</h1>" in page, "in the browser's language"
             assert '<form method="get">' in page and '<input name="token" type="password"' in page
         assert "<form" not in await (await client.get("/")).text(), "a program gets a sentence"
         field = re.search(r'<form method="get">.*name="(\w+)"', page)

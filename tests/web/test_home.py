@@ -126,7 +126,7 @@ async def refused_in_the_list(page: "Page") -> None:
     await other.click("#game-list li div button:enabled:has-text('Delete') >> nth=0")
     await asyncio.sleep(0.6)  # sooner, it would be the second click of a pair
     await other.click("#question-yes")
-    await until(other, "document.querySelector('#home #error')?.innerText.startsWith('the game is open on a page')")
+    await until(other, "document.querySelector('#home #error')?.innerText.startsWith('The game is open on a page')")
     await other.close()
 
 
@@ -151,6 +151,9 @@ async def test_links_to_watch_and_to_play(windows: Windows, tmp_path: Path) -> N
         assert not await player.is_visible("#games")
         await play(player, "G7" if await player.is_visible(".point[aria-label='G7, empty']") else "G3")
         await until(watcher, "document.querySelector('#number').innerText === '4 / 4'")
+        guest = await windows.page(links[0].partition("#")[0])  # without the name of a game
+        await until(guest, "document.querySelector('#status').innerText.startsWith('You are watching')")
+        assert not await guest.evaluate("document.querySelector('#setup').open"), "it may begin none"
 
 
 async def test_the_page_can_be_installed(windows: Windows, tmp_path: Path) -> None:

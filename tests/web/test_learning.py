@@ -61,7 +61,7 @@ async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Window
     assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
     assert (await page.locator("#mistakes h3").all_inner_texts())[0] == "Mistakes of Black"
     rows = [row.split("\t") for row in (await page.inner_text("#accuracy")).splitlines()]
-    assert ["Seconds per move", "12", "3"] in rows, rows
+    assert ["Seconds per move", "12.0", "3.0"] in rows, rows
     assert " · took 12 s · " in await page.inner_text("#mistakes button >> nth=0")
     await page.click("#mistakes button >> nth=0")
     await until(page, "document.querySelector('#number').innerText === '0 / 6'")

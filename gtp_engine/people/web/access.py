@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from gtp_engine.base.languages import _
+from gtp_engine.base.languages import translator
 from gtp_engine.base.streams import write_log
 
 
@@ -210,7 +210,7 @@ class Access:
             found = self.role_of(request)
             if not isinstance(found, Role):
                 asks = found[0] is HTTPStatus.UNAUTHORIZED and "text/html" in request.headers.get("Accept", "")
-                return _question() if asks else _refusal(*found)
+                return _question(request) if asks else _refusal(*found)
             request[ROLE] = found
             response = await handler(request)
             given, tokens = request.query.get("token"), self._tokens
@@ -323,10 +323,11 @@ def _machine_names() -> set[str]:
     return {name, short, f"{short}.local"} - {""}
 
 
-def _question() -> web.Response:
+def _question(request: web.Request) -> web.Response:
     """Return the page that asks a person for the token; it leads to where it stands, whatever a proxy calls that."""
-    title, text, label, button = (
-        _("Tengen asks for its token"),
+    _ = translator(request.headers.get("Accept-Language", ""))
+    title = _("This token is wrong") if "token" in request.query else _("Tengen asks for its token")
+    text, label, button = (
         _("The server printed an address with the token when it started. Open that address, or enter the token here."),
         _("Token"),
         _("Open"),

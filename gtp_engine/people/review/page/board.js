@@ -319,7 +319,7 @@ export class Board {
     grid.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.hover(placeOf(event.target)));
     grid.addEventListener("pointerleave", () => this.hover(this.pending && pointOf(this.pending, this.picture.height)));
     if (this.hasCursor) grid.addEventListener("keydown", (event) => this.key(event));
-    grid.addEventListener("focusin", (event) => this.hover(placeOf(event.target)));
+    grid.addEventListener("focusin", ({ target }) => (this.isPointed || /** @type {Element} */ (target).matches(":focus-visible")) && this.hover(placeOf(target)));
     grid.addEventListener("pointerdown", () => (this.isPointed = true));
     grid.addEventListener("focusout", ({ relatedTarget }) => {
       if (!grid.contains(/** @type {Node | null} */ (relatedTarget))) this.isPointed = false;

@@ -47,6 +47,15 @@ export function sentences(...parts) {
   return parts.filter(Boolean).join(/^(zh|ja)/.test(document.documentElement.lang) ? "" : " ");
 }
 
+/** Return a lead of Black's as the field writes it, and points with their sign. */
+export const leadText = (lead) => (Math.abs(lead) < 0.05 ? _("even") : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
+export const signed = (points) => (Math.abs(points) < 0.05 ? "0" : `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`);
+
+/** Return a text as a sentence. */
+export function sentenceOf(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.。]$/.test(text) ? "" : /[\u3040-\u9fff]$/.test(text) ? "。" : "."}`;
+}
+
 /** Translate the texts and labels of an element and of what is in it, except where it says translate="no". */
 function translate(element) {
   if (element.translate === false || element.localName === "script" || element.localName === "style") return;

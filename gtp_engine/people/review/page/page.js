@@ -3,7 +3,7 @@
 
 import { Board, lossClass, lossText } from "./board.js";
 import { Graph } from "./graph.js";
-import { _, bestLanguage, speak } from "./language.js";
+import { _, bestLanguage, leadText, signed, speak } from "./language.js";
 import { Continuation, Quiz, mistakeMarks, mistakeText, peopleTexts, boardAfter } from "./lessons.js";
 import { colorName, rankName, rulesText } from "./names.js";
 import { pointOf } from "./position.js";
@@ -29,8 +29,6 @@ let showOwner = false;
 let reader = review.person ?? "B"; // whose mistakes come first
 
 const percent = (value) => `${(100 * value).toFixed(1)}%`;
-const leadText = (lead) => (Math.abs(lead) < 0.05 ? _("even") : (lead > 0 ? "B+" : "W+") + Math.abs(lead).toFixed(1));
-const signed = (points) => (Math.abs(points) < 0.05 ? "0" : `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`);
 const candidates = () => positions[now].candidates.slice(0, SHOWN);
 const rowsOf = ({ stones }) => Array.from({ length: height }, (_row, y) => stones.slice(y * width, (y + 1) * width));
 const bestOf = (number) => positions[number].candidates[0] ?? null;

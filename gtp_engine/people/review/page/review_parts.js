@@ -61,17 +61,16 @@ function mistakeLines(review, number) {
 
 /** Draw both players in numbers; `nameOf(color)` names them. */
 export function drawPlayers(table, { players: { B, W } }, nameOf) {
-  const shown = (value) => (value === null ? "–" : String(value));
-  const interval = ({ accuracy_interval: found }) => (found ? found.join(" – ") : "–");
-  const seconds = B.seconds === null && W.seconds === null ? [] : [[_("Seconds per move"), B.seconds, W.seconds]];
-  const rows = [[_("Accuracy"), B.accuracy, W.accuracy], [_("95% interval"), interval(B), interval(W)],
-    [_("Moves"), B.moves, W.moves], [_("Same as the engine's"), B.best_moves, W.best_moves], ...seconds,
-    [_("Points lost per move"), B.mean_points_lost, W.mean_points_lost],
-    ...Object.keys(B.by_phase).map((phase) => [`· ${PHASES[phase]()}`, B.by_phase[phase], W.by_phase[phase]]),
-    ...Object.keys(B.blunders).map((least) => [_("Moves that lost {points} points or more", { points: least }), B.blunders[least], W.blunders[least]])];
+  const row = (name, of, digits = 0) => [name, ...[B, W].map((player) => [of(player) ?? []].flat().map((value) => value.toFixed(digits)).join(" – ") || "–")];
+  const seconds = B.seconds === null && W.seconds === null ? [] : [row(_("Seconds per move"), (player) => player.seconds, 1)];
+  const rows = [row(_("Accuracy"), (player) => player.accuracy, 1), row(_("95% interval"), (player) => player.accuracy_interval),
+    row(_("Moves"), (player) => player.moves), row(_("Same as the engine's"), (player) => player.best_moves), ...seconds,
+    row(_("Points lost per move"), (player) => player.mean_points_lost, 2),
+    ...Object.keys(B.by_phase).map((phase) => row(`· ${PHASES[phase]()}`, (player) => player.by_phase[phase], 2)),
+    ...Object.keys(B.blunders).map((least) => row(_("Moves that lost {points} points or more", { points: least }), (player) => player.blunders[least]))];
   const head = element("tr", {}, element("td"), ...["B", "W"].map((color) => element("th", { scope: "col" }, stoneOf(color), nameOf(color))));
-  table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows.map(([name, black, white]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, shown(black)), element("td", {}, shown(white))))));
+  table.replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows.map(([name, ...values]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), ...values.map((value) => element("td", {}, value))))));
 }
 
 /** Say which rank each player played like, or why that is not known. */

@@ -6,13 +6,13 @@ import { Analysis, lookAt, queryOf } from "./analysis.js";
 import { Board } from "./board.js";
 import { LOW_TIME, clockText, runningIn, timeLeft } from "./clock.js";
 import { Connection } from "./connection.js";
-import { Course, leadText } from "./course.js";
+import { Course } from "./course.js";
 import { EMPTY_BOARD } from "./first.js";
 import { Guessing, found as foundIn, nextOf } from "./finding.js";
 import { GameTree } from "./game_tree.js";
 import { Guide } from "./guide.js";
 import { keep, keepPage, kept } from "./keeping.js";
-import { _, ngettext, sentences } from "./language.js";
+import { _, leadText, ngettext, sentenceOf, sentences, signed } from "./language.js";
 import { messageText } from "./messages.js";
 import { Openings } from "./openings.js";
 import { rankName } from "./names.js";
@@ -83,7 +83,7 @@ const setup = new Setup(element("setup"), (message, isNew) => {
   if (isNew) preferences.set("guide", true);
   send(message);
 });
-const server = new Connection("play", { onOpen: opened, onMessage: receive, onLost: lost });
+const server = new Connection("play", { onMessage: receive, onLost: lost });
 
 // --- the server ---
 
@@ -103,14 +103,14 @@ function addressed() {
   return new URLSearchParams(location.hash.slice(1)).get("game");
 }
 
-function opened() {
+/** Show the game of the address or the one before, the problems that were open in this window, or the dialog of a new game. */
+function enter() {
   state.ahead = null;
-  const id = addressed() ?? localStorage.getItem("game");
-  if (state.game) server.send({ do: "open", id: state.game.id });
-  else if (id) server.send({ do: "open", id });
+  const id = state.game?.id ?? addressed() ?? localStorage.getItem("game");
+  if (id) server.send({ do: "open", id });
   const { file, ...stored } = problems.stored ?? {};
   if (file) loadText(file, stored);
-  else if (!state.game && !id && state.role !== "watch") setup.open();
+  else if (!id && mayEdit(state)) setup.open();
 }
 
 /** Say why there is no connection: a WebSocket does not tell the status with which a server refuses it. */
@@ -188,16 +188,18 @@ function greet(hello) {
   document.body.classList.toggle("limited", hello.role !== "compute");
   if (element("preferences").open) askForNetworks();
   if (!addressed()) askForResults(); // else with the game
-  if (!state.game) say(_("Start a new game, or open a record."));
+  if (!state.game) say(mayEdit(state) ? _("Start a new game, or open a record.") : _("You are watching: only the players can move."));
+  enter();
+  draw();
 }
 
 function refuse(error) {
   const text = refusalText(error);
-  if (!state.game && text.startsWith("there is no game")) {
+  if (!state.game && error.message.startsWith("there is no game")) {
     localStorage.removeItem("game");
     history.replaceState(null, "", location.pathname);
-    if (state.role === "watch") showError(text);
-    else setup.open();
+    if (mayEdit(state)) setup.open();
+    else showError(text);
     return;
   }
   state.ahead = null;
@@ -824,10 +826,6 @@ function drawReport() {
   }));
 }
 
-function signed(number) {
-  return `${number < 0 ? "−" : "+"}${Math.abs(number).toFixed(1)}`;
-}
-
 /** Say what there is to say about the game, unless something else has been said since. */
 function drawStatus() {
   const { game } = state;
@@ -892,7 +890,7 @@ function refusalText({ message, reason, vertex }) {
     levels: _("The network has no levels for this board: choose full strength, or another network under Settings."),
     binary: _("This file is not a game record, but a picture, a program or the like."),
   };
-  return texts[reason] ?? messageText(message);
+  return texts[reason] ?? sentenceOf(messageText(message));
 }
 
 function hideError() {

@@ -20,10 +20,8 @@ export function runningIn(game) {
 export function timeLeft(game, color, seconds) {
   const clock = { ...game.clocks[color] };
   if (runningIn(game) !== color) return clock;
-  let spent = seconds;
-  const fromMain = Math.min(clock.main, spent);
-  clock.main -= fromMain;
-  spent -= fromMain;
+  let spent = Math.max(0, seconds - clock.main);
+  clock.main = Math.max(0, clock.main - seconds);
   const full = Number(game.time[2] ?? 0);
   while (spent > clock.period && clock.periods > 1) {
     spent -= clock.period;
@@ -33,12 +31,6 @@ export function timeLeft(game, color, seconds) {
   clock.isOver = spent > 0 && spent >= clock.period && clock.periods <= 1;
   clock.period = Math.max(0, clock.period - spent);
   return clock;
-}
-
-/** Return the seconds after which a clock has run out if it has no period more, null while there are others.
- * @param {Clock} clock */
-export function secondsLeft({ main, periods, period }) {
-  return periods > 1 && main > 0 ? null : main + period;
 }
 
 /** @param {Clock} clock */

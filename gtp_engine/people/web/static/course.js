@@ -2,10 +2,10 @@
 
 import { lossClass } from "./board.js";
 import { Graph } from "./graph.js";
-import { _, sentences } from "./language.js";
+import { _, leadText, sentences } from "./language.js";
 
 const BARS = 0.7; // of half the height, at most
-const MARGINS = [40, 38, 8, 18]; // pixels at the left, right, top and bottom
+const MARGINS = [40, 47, 8, 18]; // pixels at the left, right, top and bottom
 
 export class Course {
   /** A graph inside `parent`; `onChoose(number)` is called for the number of moves that is chosen. */
@@ -43,9 +43,4 @@ export class Course {
     return [_("Move {number}", { number }), value && _("Black {percent}", { percent: `${(100 * value.winrate).toFixed(1)}%` }), value && leadText(value.lead),
       lost >= 0.05 && _("lost {points} points", { points: lost.toFixed(1) })].filter(Boolean).join(" · ");
   }
-}
-
-/** Return a lead of Black's as the field writes it. */
-export function leadText(lead) {
-  return `${lead >= 0 ? "B" : "W"}+${Math.abs(lead).toFixed(1)}`;
 }

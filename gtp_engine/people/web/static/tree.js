@@ -133,7 +133,7 @@ export class TreePanel {
     if (isOther || document.activeElement !== field) field.value = shown.comment ?? "";
     [this.commented, this.commentedIn] = [shown.id, tree.id];
     field.readOnly = !mayEdit;
-    this.find("#edit").hidden = !mayEdit;
+    Object.assign(this.find("#edit"), { hidden: !mayEdit, disabled: false });
     this.find("#go").hidden = !mayEdit || shown.id === current;
     this.find("#main-line").disabled = isMain(shown);
     this.find("#delete").disabled = !shown.parent;
