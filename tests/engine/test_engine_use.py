@@ -79,7 +79,8 @@ def test_a_closed_engine_refuses_and_is_closed_again_without_harm(search: str) -
 
 
 def test_engines_end_with_those_that_lent_them_a_network() -> None:
-    engines = SharedEngines(Config().with_values({"game.board_size": 5}), evaluator=FakeEvaluator())
+    config = Config().with_values({"game.board_size": 5, "search.visits": 5})
+    engines = SharedEngines(config, evaluator=FakeEvaluator())
     engine = engines.new_engine()
     engine.genmove()
     engines.close()

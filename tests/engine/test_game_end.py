@@ -139,7 +139,8 @@ def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, has_n
     for balance in [-0.5, 0.0, 0.5]:
         for color in [BLACK, WHITE]:
             evaluator = KnowingEvaluator()
-            with make(rules, 0.0, evaluator, **{"search.visits": "24"}) if has_network else make(rules, 0.0) as engine:
+            visits = {"search.visits": "24" if has_network else "200"}
+            with make(rules, 0.0, evaluator if has_network else None, **visits) as engine:
                 set_up(engine, FINISHED, color)
                 engine.set_komi(engine.game.score().margin_black + balance)
                 assert abs(engine.game.score().margin_black) == abs(balance)

@@ -45,9 +45,8 @@ def inputs(count: int, width: int = 9, height: int = 7, planes: int = 22) -> tup
 
 def assert_alike(a: RawOutputs, b: RawOutputs, tolerance: float = 1e-4) -> None:
     for one, other in zip(a, b, strict=True):
-        assert one is not None
-        assert other is not None
-        assert one == pytest.approx(other, abs=tolerance)
+        assert one is not None and other is not None
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("runtime", [CPU, FIXED], ids=["any batch", "sessions for each batch"])

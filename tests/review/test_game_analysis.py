@@ -153,7 +153,7 @@ def test_small_boards_get_more_visits_in_the_same_time() -> None:
     assert visits == [357, 357, 171, 80, 80]
     assert Effort(visits=50).first_visits(81) == 50
     assert Effort(total=60.0).first_visits(81) is None
-    findings = analysis_of(None).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
+    findings = analysis_of(None).run(read_game(b"(;SZ[5];B[cc])", rules=Rules()), SavedWork(None, ""), silent)
     assert min(finding.visits for finding in findings) >= 357
 
 

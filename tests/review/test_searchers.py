@@ -50,7 +50,7 @@ def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
     return analysis_with(searcher).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
 
 
-EFFORT = Effort(visits=8)
+EFFORT = Effort(visits=4)
 
 
 class AreaMaker(ReviewWorkerMaker):
@@ -129,7 +129,7 @@ def reviewed(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for number in range(5):
+    for number in range(4):
         (tmp_path / f"{number}.sgf").write_bytes(RECORD.replace(b"Ann", b"Ann %d" % number))
     return tmp_path
 
@@ -137,14 +137,14 @@ def folder(tmp_path: Path) -> Path:
 def test_a_folder_in_parallel_has_the_same_results(folder: Path, threads: PooledSearcher) -> None:
     shares = []
     for pool in (None, threads):
-        assert len(reviewed(folder, pool, lambda share, text: shares.append(share))) == 5
-    for number in range(5):
+        assert len(reviewed(folder, pool, lambda share, text: shares.append(share))) == 4
+    for number in range(4):
         one, many = ((folder / name / f"{number}.review.json").read_bytes() for name in ("one", "many"))
         assert one == many
-    assert max(shares) == shares[-1] == pytest.approx(5.0), "the shares of all games are added up"
+    assert max(shares) == shares[-1] == pytest.approx(4.0), "the shares of all games are added up"
     shares.clear()
     reviewed(folder, threads, lambda share, text: shares.append(share))
-    assert shares[-1] == pytest.approx(5.0), "what was finished earlier counts too"
+    assert shares[-1] == pytest.approx(4.0), "what was finished earlier counts too"
 
 
 def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(
@@ -165,8 +165,8 @@ def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(
     outcomes.close()
     is_closed.set()
     done = len(list(folder.glob("*.review.json")))
-    assert 1 <= done < 5
-    assert len(list(review_all(reviewer, sources, silent, at_once=2))) == 5
+    assert 1 <= done < 4
+    assert len(list(review_all(reviewer, sources, silent, at_once=2))) == 4
     assert not list(folder.glob("*.part"))
 
 
@@ -196,4 +196,4 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
     outcomes = list(review_all(reviewer, sources, silent, at_once=3 if in_threads else 1))
     failures = {Path(each.source.name).name: each.failure for each in outcomes if each.failure}
     assert failures == {"2.sgf": "ZeroDivisionError: a bug", "3.sgf": "5 workers ended"}
-    assert len([each for each in outcomes if each.result]) == 3
+    assert len([each for each in outcomes if each.result]) == 2

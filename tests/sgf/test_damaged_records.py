@@ -415,21 +415,22 @@ def repeated(unit: bytes, start: bytes = b"", end: bytes = b"", size: int = 8_00
 MOVES = b";B[ee]C[see [1] here];W[cc]"
 
 
-@pytest.mark.long
 def test_no_record_takes_much_longer_for_a_byte() -> None:
     """What was sought in vain was sought again for each game: 8,000 games took 16 s; 38 kB of set-ups took 9 s.
 
-    Each is measured beside an ordinary one, because others run beside this test.
+    One that seems to is measured beside an ordinary one, because others run beside this test.
     """
     readers: tuple[Callable[[bytes], object], ...] = games_in, parse_sgf, GameTree
     ordinary = repeated(b"(;SZ[9]" + MOVES + b")"), *[repeated(MOVES, b"(;SZ[9]", b")")] * 2
+    usual = [min(seconds_per_byte(*each) for _ in range(5)) for each in zip(readers, ordinary, strict=True)]
     draw = random.Random(7)
-    texts = [repeated(b"(;C[x\\])", size=250_000)] * len(readers)
-    for number in range(2_000):
+    texts = [repeated(b"(;C[x\\])", size=40_000)] * len(readers)
+    for number in range(300):
         pieces = PIECES if number % 2 else SET_UPS
         unit, end = b"".join(draw.choices(pieces, k=draw.randrange(1, 9))), draw.choice([b"", b"]", b")"])
         texts.append(repeated(unit, draw.choice([b"", b"(;SZ[19]", b"(;SZ[25];B[bb]"]), end))
     for number, text in enumerate(texts):
-        read, usual = readers[number % 3], ordinary[number % 3]
-        pairs = ((seconds_per_byte(read, text), seconds_per_byte(read, usual)) for _ in range(5))
-        assert any(seconds < 4 * most for seconds, most in pairs), (read, text[:100])
+        read, beside = readers[number % 3], ordinary[number % 3]
+        if seconds_per_byte(read, text) >= 4 * usual[number % 3]:
+            pairs = ((seconds_per_byte(read, text), seconds_per_byte(read, beside)) for _ in range(5))
+            assert any(seconds < 4 * most for seconds, most in pairs), (read, text[:100])
