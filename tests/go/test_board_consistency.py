@@ -97,7 +97,7 @@ def test_every_field_after_every_move(width: int, height: int, suicide: bool):
     rng = random.Random(f"{width} {height} {suicide}")
     board = boards.new_board(width, height)
     check(board, width, height)
-    for _ in range(min(300, 40 + 2 * width * height)):
+    for _ in range(min(120, 40 + 2 * width * height)):
         move = random_legal_move(rng, board, suicide)
         if move is None:
             board = boards.new_board(width, height)

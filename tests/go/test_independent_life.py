@@ -52,11 +52,11 @@ def digits_of(position: reference.Position, owners: list[str], pieces: list[tupl
 
 
 @pytest.mark.parametrize("suicide", [False, True])
-@pytest.mark.parametrize("size", [(2, 2), (3, 3), (4, 3), (5, 5), (7, 6), (2, 9), (9, 9), (13, 13)])
+@pytest.mark.parametrize("size", [(2, 2), (3, 3), (4, 3), (5, 5), (7, 6), (2, 9), (9, 9)])
 def test_random_positions_agree_with_the_oracle(size: tuple[int, int], suicide: bool):
     rng = random.Random(f"tax {size} {suicide}")
     balances = set()
-    for _ in range(3000 // (size[0] * size[1]) + 30):
+    for _ in range(1000 // (size[0] * size[1]) + 15):
         position = random_position(rng, *size, rng.choice((1, 2, 4)) * size[0] * size[1])
         expected = oracle(position, suicide=suicide)
         assert taxed_area(position, suicide=suicide) == expected, reference.draw(position)
@@ -70,7 +70,7 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int], suicide: 
 def test_territory_after_cleanup_agrees_with_the_oracle(size: tuple[int, int], suicide: bool, keeps_territory: bool):
     rng = random.Random(f"cleanup {size} {suicide}")
     maps = set()
-    for _ in range(100):
+    for _ in range(50):
         position = random_position(rng, *size, rng.choice((1, 2, 4)) * size[0] * size[1])
         start = "".join(rng.choice((cell, "X", "O", ".")) for cell in position.cells)
         board = board_of(position)
