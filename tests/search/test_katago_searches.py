@@ -108,11 +108,11 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
 @pytest.mark.parametrize(
     ("name", "count", "ignores_history", "options"),
     [
-        ("searches", 15, False, {}),
-        ("analyses", 5, True, {}),
-        ("endings", 10, False, AT_THE_END),
-        ("territory_endings", 10, False, AT_THE_END),
-        ("finished", 6, False, AT_THE_END),
+        ("searches", 5, False, {}),
+        ("analyses", 3, True, {}),
+        ("endings", 4, False, AT_THE_END),
+        ("territory_endings", 4, False, AT_THE_END),
+        ("finished", 4, False, AT_THE_END),
     ],
 )
 def test_moves_have_the_visits_that_they_have_in_katago(

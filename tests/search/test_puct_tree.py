@@ -61,7 +61,8 @@ CASES = {
     "untried moves as losses": {"fpu_loss": 0.1, "root_fpu_loss": 0.4},
     "untried moves as losses everywhere": {"fpu_loss": 0.2},
     "more visits of each move": {"root_child_visits": 8},
-    "no visits in vain": {"futile_visits": 0.2, "noise_pruning_cap": 1.5},
+    "no visits in vain": {"futile_visits": 0.6},
+    "little noise pruned": {"noise_pruning_cap": 0.1},
     "corrected evaluations": {"graph_search": False},
     "shared nodes": {"subtree_bias": 0},
     "shared nodes with corrections": {"graph_search_bound": 3},
@@ -81,9 +82,9 @@ def compare_with_oracle(game: Game, evaluator: Evaluator, options: dict[str, obj
     """Compare the tree of a search with these options with the oracle's."""
     options = {"eval_batch": 1, "symmetry_pruning": False, "ending_bonus": 0, **options}
     with Searching(evaluator, **options) as searcher:
-        searcher.run(game, Limits(200))
+        searcher.run(game, Limits(100))
         oracle = ReferenceSearch(game, config(**options).puct, evaluator)
-        oracle.run(200)
+        oracle.run(100)
         compare(searcher, oracle.root)
 
 
@@ -180,7 +181,7 @@ def test_rows_equal_those_of_the_game(name: str) -> None:
     checker = RowChecker(game)
     with Searching(checker, symmetry_pruning=False) as searcher:
         checker.searcher = searcher
-        searcher.run(game, Limits(1500))
+        searcher.run(game, Limits(500))
     assert checker.checked > 100
 
 
@@ -205,7 +206,7 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
     game, checked = game_from(". X . O\nX X O O\nX X O .\n. X O O", BLACK, rules, komi=1.0), 0
     may_stay = game.rules.friendly_pass_ok
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
-        store = run(searcher, game, 600)
+        store = run(searcher, game, 300)
     for node, line in lines_to(store):
         over = play_moves(game.copy(), line)
         if over.consecutive_passes >= (3 if may_stay else 2):
@@ -311,13 +312,13 @@ def test_a_position_before_the_second_pass_is_no_end() -> None:
 # --- both sides alike
 
 
-@pytest.mark.parametrize("options", [{}, PLAIN, {"eval_batch": 8, "in_flight_share": 1}])
+@pytest.mark.parametrize("options", [{"symmetry_pruning": False}, PLAIN, {"eval_batch": 8, "symmetry_pruning": False}])
 def test_exchanged_colours_give_the_same_search_with_the_other_sign(options: dict[str, object]) -> None:
     text = ". X O . .\nX . X O .\n. X O . .\n. . . . O\n. X . . ."
     for color in (BLACK, WHITE):
-        found = search(game_from(text, color, komi=2.5), 400, ShapedEvaluator(), symmetry_pruning=False)
+        found = search(game_from(text, color, komi=2.5), 150, ShapedEvaluator(), **options)
         exchanged = game_from(text.translate(str.maketrans("XO", "OX")), 3 - color, komi=-2.5)
-        twin = search(exchanged, 400, ShapedEvaluator(), symmetry_pruning=False)
+        twin = search(exchanged, 150, ShapedEvaluator(), **options)
         assert [(m.point, m.visits, m.pv) for m in twin.moves] == [(m.point, m.visits, m.pv) for m in found.moves]
         assert twin.value_black == pytest.approx(-found.value_black)
         assert twin.score_black == pytest.approx(-found.score_black)
