@@ -32,7 +32,7 @@ from gtp_engine.training.alphago.neighborhoods import diamond_images
 
 SIZES = [(2, 3), (4, 4), (7, 5)]
 MOVES = 60
-DRAWS = 20_000
+DRAWS = 5_000
 TAKES_KO = (1, 2, 4, 7, 9, 10, 6, 5)
 """On 4×4: White's last move takes a stone in a ko."""
 
@@ -62,7 +62,7 @@ def play(width: int, height: int, moves: Sequence[int | float]) -> Iterator[tupl
         yield Scene(game.position, color, point, captured), reference.PASS if ko is None else ko
 
 
-def all_scenes(sizes=SIZES, seeds: int = 2) -> list[list[tuple[Scene, int]]]:
+def all_scenes(sizes=SIZES, seeds: int = 1) -> list[list[tuple[Scene, int]]]:
     return [list(random_scenes(*size, seed)) for size in sizes for seed in range(seeds)]
 
 
@@ -102,11 +102,11 @@ def test_updated_weights_equal_those_of_the_oracle_after_every_move() -> None:
                         assert found == pytest.approx(expected, rel=1e-4), reference.draw(scene.position, [index])
                     else:
                         assert found == 0, reference.draw(scene.position, [index])
-    assert captures > 50
+    assert captures > 20
 
 
 def test_updated_sums_equal_fresh_sums_exactly() -> None:
-    games = all_scenes([(9, 9)], seeds=3)
+    games = all_scenes([(9, 9)], seeds=2)
     policy = oracle.policy_for(scene for scene, _ in games[0][::10])
     for game in games:
         fresh = Follower(9, 9, policy)
@@ -129,7 +129,7 @@ def local_factors(scene: Scene, follower: Follower) -> dict[int, float]:
 
 
 def test_local_features_equal_those_of_the_oracle() -> None:
-    games = all_scenes([(5, 5), (7, 5)], seeds=4)
+    games = all_scenes([(5, 5), (7, 5)], seeds=2)
     policy = oracle.policy_for(scene for game in games for scene, _ in game)
     known, urgent = set(policy.diamonds.tolist()), 0
     for game in games:
@@ -137,7 +137,7 @@ def test_local_features_equal_those_of_the_oracle() -> None:
             expected = {point: exp(score) for point, score in oracle.local_scores(scene, known).items()}
             assert local_factors(scene, follower) == pytest.approx(expected, rel=1e-5), reference.draw(scene.position)
             urgent += len(oracle.captures(scene) | oracle.escapes(scene))
-    assert urgent > 50
+    assert urgent > 20
 
 
 @pytest.mark.parametrize(
@@ -247,5 +247,5 @@ def test_equivalent_places_of_symmetric_diamonds_have_the_same_weight() -> None:
     assert (diamond_images(np.array([lopsided]))[:, 0] != lopsided).sum() == 6
 
 
-POLICY = oracle.policy_for(scene for game in all_scenes([(5, 5)], seeds=1) for scene, _ in game)
+POLICY = oracle.policy_for(scene for game in all_scenes([(5, 5)]) for scene, _ in game)
 """An arbitrary policy."""

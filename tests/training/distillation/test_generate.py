@@ -1,18 +1,15 @@
 """Filling a folder: goals, Ctrl-C, progress, worker processes, and the command as users run it."""
 
 import multiprocessing
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from fake_evaluators import FakeEvaluator
 from nn import tiny_networks
 from training.distillation.test_shards import TEACHER
@@ -103,17 +100,15 @@ def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
 # --- The command
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120"}
-    command = [sys.executable, "-m", "gtp_engine", "generate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["generate", *arguments], env={"COLUMNS": "120"})
 
 
 def test_the_command_generates_data_with_a_network_and_continues(tmp_path: Path) -> None:
     network = tiny_networks.v7_network(tmp_path / "tiny.onnx", license="CC0", source_sha256="ab")
     arguments = (str(network), str(tmp_path / "data"), "--sizes", "5=1,6x4=1", "--batch", "4", "--provider", "cpu")
     first = run(*arguments, "--positions", "600", "--held-out", "0.2")
-    assert first.returncode == 0
+    assert first.exit_code == 0
     assert not re.sub(r"^.*\d positions, \d+/s.*\n", "", first.stderr, flags=re.MULTILINE), "nothing but its progress"
     assert "new positions in" in first.stdout
     count = written(tmp_path / "data")
@@ -123,7 +118,7 @@ def test_the_command_generates_data_with_a_network_and_continues(tmp_path: Path)
     np.testing.assert_allclose(samples.policy.sum(axis=1, dtype=float), 1, atol=2e-3)
     np.testing.assert_allclose(samples.value.sum(axis=1, dtype=float), 1, atol=2e-3)
     second = run(*arguments, "--positions", "1000")
-    assert second.returncode == 0
+    assert second.exit_code == 0
     assert written(tmp_path / "data") >= 1000
     assert {path.name.split("-")[1] for path in shard_paths(tmp_path / "data" / TRAIN)} == {"1", "2"}
 
@@ -150,7 +145,7 @@ def test_an_interrupted_command_tells_a_chain_so(monkeypatch: pytest.MonkeyPatch
 def test_errors_are_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     network = tiny_networks.v7_network(tmp_path / "tiny.onnx")
     done = run(str(network), str(tmp_path / "data"), *arguments)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith(message), done.stderr
     assert len(done.stderr.splitlines()) == 1
 

@@ -1,10 +1,10 @@
 """A run with all it leaves behind: log, curves, network; the commands around it, and their chain."""
 
+import os
 import shlex
 import signal
-import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from busy_machine import wait_until
 from click.testing import CliRunner, Result
 from match_helpers import engine
 from training.commands import carry_out_here
@@ -38,7 +39,6 @@ from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.quantization import sensitivity
 
-TRAIN = [sys.executable, "-m", "gtp_engine", "train"]
 SIZES = [
     "--blocks=1",
     "--channels=4",
@@ -246,19 +246,18 @@ def test_a_run_goes_on_with_data_that_were_moved(tmp_path: Path) -> None:
     assert read_checkpoint(config.out).samples == 32
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("interruptible")
 def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="curves need matplotlib")
     data, out = write_data(tmp_path / "data", (5, 5)), tmp_path / "run"
-    command = [*TRAIN, "run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while not (out / "log.jsonl").exists() or not read_log(out / "log.jsonl"):
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, shown = process.communicate(timeout=300)
-    assert process.returncode == 130 and f"gtp-engine train resume {out}" in shown
+
+    def interrupt() -> None:
+        wait_until(lambda: (out / "log.jsonl").exists() and read_log(out / "log.jsonl"))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    found = run("run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES)
+    assert found.exit_code == 130 and f"gtp-engine train resume {out}" in found.stderr
     samples = read_checkpoint(out).samples
     found = run("resume", out, f"--samples={samples + 16}")
     assert found.exit_code == 0 and read_checkpoint(out).samples == samples + 16, found.stderr
@@ -290,7 +289,6 @@ def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:
 assert torch
 
 
-@pytest.mark.long
 def test_every_step_of_a_short_chain(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +300,7 @@ def test_every_step_of_a_short_chain(
     )
     monkeypatch.setattr(sensitivity, "ROUND_SECONDS", 0.01)
     sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.001, "games": 1, "visits": 2}
-    plan = TINY._replace(**sizes, quantization=("--positions", 48))
+    plan = TINY._replace(**sizes, shape=tuple(SIZES[:3]), quantization=("--positions", 48))
     teacher = exported(tmp_path / "teacher.onnx")
     commands = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(commands) == 0
