@@ -24,6 +24,7 @@ BOTH_IN_VIEW = """['.quiz-text', '#board svg'].every((name) => {
   const { top, bottom } = document.querySelector(name).getBoundingClientRect();
   return top >= -1 && bottom <= innerHeight + 1;
 })"""
+PLACE = "getComputedStyle(document.querySelector('#confirm')).position"
 ESTIMATE = RankEstimate(rank_number("3k"), rank_number("5k"), rank_number("1k"), 60, 1)
 
 
@@ -51,11 +52,9 @@ async def reviewed(page: "Page") -> None:
     await until(page, "document.querySelector('#review-news').innerText.startsWith('The review is finished')")
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
-async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Windows, port: int, touch: bool) -> None:
+async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Windows, port: int) -> None:
     better, better_of_white = (move.best for move in with_mistakes(TIMED).moves[:2])
-    size = {"width": 390, "height": 844} if touch else {}
-    page = await without_a_game(windows, port, touch=touch, **size)
+    page = await without_a_game(windows, port, touch=True, width=390, height=844)
     await reviewed(page)
     assert "Black played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")
     assert "White: no rank. It takes 24 moves of an even game on 19x19." in await page.inner_text("#ranks")
@@ -78,8 +77,9 @@ async def test_mistakes_are_seen_before_they_are_made_and_solved(windows: Window
     assert "C3 was played here and lost 8.0 points" in await page.inner_text("#quiz")
     assert await page.evaluate(BOTH_IN_VIEW), "the question and the board"
     assert not await page.is_visible("#mistakes"), "which has the answers"
-    place = await page.evaluate("getComputedStyle(document.querySelector('#confirm')).position")
-    assert (place == "fixed") is touch, "it was far above the question"
+    for width, place in ((1280, "static"), (390, "fixed")):
+        await page.set_viewport_size({"width": width, "height": 844})
+        assert await page.evaluate(PLACE) == place, "it was far above the question"
     await click_point(page, "C3", 5)
     await until(page, f"{TEXT}.startsWith('C3 loses 8.0 points: White answers ')")
     await until(page, "document.querySelectorAll('#board .number').length > 1")  # by itself
@@ -134,11 +134,9 @@ PROBLEMS = (
 SAID = "document.querySelector('#problems .problem-text').innerText"
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
-async def test_problems_of_a_file_are_solved(windows: Windows, port: int, touch: bool) -> None:
+async def test_problems_of_a_file_are_solved(windows: Windows, port: int) -> None:
     """A file of problems was opened as its first game, with the solution beside it."""
-    size = {"width": 390, "height": 844} if touch else {}
-    page = await without_a_game(windows, port, touch=touch, **size)
+    page = await without_a_game(windows, port, touch=True, width=390, height=844)
     await page.click("#repeat")  # of those that ship
     await until(page, f"/the marked stones.$/.test({SAID}) && document.querySelectorAll('#board .triangle').length > 1")
     await open_record(page, "(;SZ[9])")  # the first game of this window: the problem stayed

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from busy_machine import bound
 from web.browser import Windows, needs_browser, open_record, until
 from web.page_support import click_point, without_a_game
@@ -40,10 +39,8 @@ async def is_shown(page: "Page", number: str) -> None:
     await until(page, f"{NUMBER} === '{number}'")
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["desktop", "phone"])
-async def test_variations_comments_and_marks_are_shown_and_edited(windows: Windows, port: int, touch: bool) -> None:
-    size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
-    page = await opened(windows, port, RECORD.encode("cp932"), touch=touch, **size)
+async def test_variations_comments_and_marks_are_shown_and_edited(windows: Windows, port: int) -> None:
+    page = await opened(windows, port, RECORD.encode("cp932"), touch=True, width=390, height=844)
     await is_shown(page, "7 / 7")
     assert await page.input_value("#comment") == "takes"
     assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") == 10
@@ -85,19 +82,17 @@ async def test_variations_comments_and_marks_are_shown_and_edited(windows: Windo
 
 
 async def test_opened_records(windows: Windows, port: int) -> None:
-    await keys_and_the_wheel_go_through_the_game(windows, port)
-    await dropped_and_pasted(windows, port)
-    await settings_of_the_board_last(windows, port)
-    await information_copies_and_keys(windows, port)
-    await many_variations_leave_the_rest_in_its_place(windows, port)
-    await a_comment_that_is_being_typed_is_kept(windows, port)
-    await a_choice_that_is_not_possible_is_shown(windows, port)
-    await a_tree_of_five_thousand_nodes_scrolls(windows, port)
+    page = await opened(windows, port, RECORD.encode("cp932"), permissions=["clipboard-read", "clipboard-write"])
+    await keys_and_the_wheel_go_through_the_game(page)
+    await information_copies_and_keys(page)
+    await a_comment_that_is_being_typed_is_kept(page)
+    await settings_of_the_board_last(page)
+    await many_variations_leave_the_rest_in_its_place(page)
+    await a_tree_of_five_thousand_nodes_scrolls(page)
 
 
-async def keys_and_the_wheel_go_through_the_game(windows: Windows, port: int) -> None:
+async def keys_and_the_wheel_go_through_the_game(page: "Page") -> None:
     """They did nothing; captures and status stayed those of the last position."""
-    page = await opened(windows, port, RECORD.encode("cp932"))
     await is_shown(page, "7 / 7")
     assert await page.inner_text("#black .captures") == "1 captured"
     await page.keyboard.press("ArrowLeft")
@@ -129,8 +124,8 @@ PASTED_TEXT = """(() => { const data = new DataTransfer();
     document.body.dispatchEvent(event); })()"""
 
 
-async def dropped_and_pasted(windows: Windows, port: int) -> None:
-    """Drop and paste records, also while a new game is asked for, whose dialog stayed above or took what was pasted."""
+async def test_records_are_dropped_and_pasted(windows: Windows, port: int) -> None:
+    """Also while a new game is asked for, whose dialog stayed above or took what was pasted."""
     page = await windows.page(f"http://127.0.0.1:{port}/")
     await until(page, "document.querySelector('#setup').open")
     await page.evaluate(TRANSFER % ("(;SZ[9]KM[6];B[cc])", "drop", "dataTransfer"))
@@ -144,11 +139,11 @@ async def dropped_and_pasted(windows: Windows, port: int) -> None:
     await is_shown(page, "2 / 2")
     await page.evaluate(PASTED_TEXT)
     await is_shown(page, "3 / 3")
+    await page.click("#new")
+    await a_choice_that_is_not_possible_is_shown(page)
 
 
-async def settings_of_the_board_last(windows: Windows, port: int) -> None:
-    page = await opened(windows, port)
-    await is_shown(page, "7 / 7")
+async def settings_of_the_board_last(page: "Page") -> None:
     await page.click("#preferences summary")
     await page.select_option("[name=numbers]", "all")
     await page.uncheck("[name=coordinates]")
@@ -168,10 +163,8 @@ SCROLLING = """new Promise((resolve) => { const view = document.querySelector('#
     else resolve((performance.now() - begin) / count); })(); })"""
 
 
-async def information_copies_and_keys(windows: Windows, port: int) -> None:
+async def information_copies_and_keys(page: "Page") -> None:
     """Change who played, copy the record and a picture, and see the keys."""
-    page = await opened(windows, port, permissions=["clipboard-read", "clipboard-write"])
-    await is_shown(page, "7 / 7")
     await page.click("#about-game")
     await page.fill("#information [name=PB]", "Lee]")
     await page.click("#information [value=save]")
@@ -189,22 +182,22 @@ async def information_copies_and_keys(windows: Windows, port: int) -> None:
         await page.click("#links-close")
     await page.keyboard.press("?")
     assert await page.inner_text("#keys-title") == "Keys"
+    await page.keyboard.press("Escape")
 
 
-async def many_variations_leave_the_rest_in_its_place(windows: Windows, port: int) -> None:
+async def many_variations_leave_the_rest_in_its_place(page: "Page") -> None:
     """Their buttons took 2,600 pixels."""
     points = [f"{x}{y}" for x in "abcdefghi" for y in "abcdefghi" if f"{x}{y}" != "ee"]
-    page = await opened(windows, port, f"(;SZ[9];B[ee]{''.join(f'(;W[{point}])' for point in points)})")
+    await open_record(page, f"(;SZ[9];B[ee]{''.join(f'(;W[{point}])' for point in points)})")
+    await is_shown(page, "2 / 2")
     await page.keyboard.press("Home")
     await page.keyboard.press("ArrowRight")
     await until(page, "document.querySelectorAll('#branches button').length === 80")
     assert await page.evaluate("document.querySelector('#branches').clientHeight <= 160")
 
 
-async def a_comment_that_is_being_typed_is_kept(windows: Windows, port: int) -> None:
+async def a_comment_that_is_being_typed_is_kept(page: "Page") -> None:
     """Leave the page in the middle of a comment, which was lost then."""
-    page = await opened(windows, port)
-    await is_shown(page, "7 / 7")
     for kept in ("takes!", "takes!!"):
         await page.focus("#comment")
         await page.keyboard.press("Control+End")
@@ -218,22 +211,22 @@ async def a_comment_that_is_being_typed_is_kept(windows: Windows, port: int) -> 
     other = await page.context.new_page()
     await other.goto(page.url)
     await until(other, "document.querySelector('#comment').value === 'takes!!?'")
+    await other.close()
 
 
-async def a_choice_that_is_not_possible_is_shown(windows: Windows, port: int) -> None:
+async def a_choice_that_is_not_possible_is_shown(page: "Page") -> None:
     """*Play* did nothing, and nothing said why: the wrong field was folded away."""
-    page = await windows.page(f"http://127.0.0.1:{port}/")
     await until(page, "document.querySelector('#setup').open && document.querySelector('[name=rules]').options.length")
     await page.evaluate("document.querySelector('[name=komi]').value = '6.25'")
     await page.click("#setup button[value=start]")
     await until(page, "document.querySelector('#more').open && document.activeElement.name === 'komi'")
 
 
-async def a_tree_of_five_thousand_nodes_scrolls(windows: Windows, port: int) -> None:
+async def a_tree_of_five_thousand_nodes_scrolls(page: "Page") -> None:
     moves = "".join(f";{'BW'[number % 2]}[]" for number in range(2500))
     points = [x + y for x in "abcdefghi" for y in "abcdefghi"]
     variations = "".join(f"(;B[{points[number % 81]}];W[])" for number in range(1250))
-    page = await opened(windows, port, f"(;SZ[9]({moves}){variations})")
+    await open_record(page, f"(;SZ[9]({moves}){variations})")
     await is_shown(page, "2500 / 2500")
     assert await page.evaluate("document.querySelectorAll('#tree-view .node').length") < 500, "what can be seen"
     assert await page.evaluate(SCROLLING) < bound(100), "milliseconds for a frame"

@@ -17,7 +17,7 @@ from gtp_engine.people.review import game_analysis
 
 pytestmark = needs_browser
 
-SECONDS = float(os.environ.get("TENGEN_WALK_SECONDS", "12"))
+SECONDS = float(os.environ.get("TENGEN_WALK_SECONDS", "6"))
 TEST_SECONDS = SECONDS + 60
 SEED = int(os.environ.get("TENGEN_WALK_SEED", "1"))
 WINDOWS = (
