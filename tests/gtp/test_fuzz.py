@@ -39,7 +39,7 @@ def test_generated_lines(seed: int, folder: Path) -> None:
         lines = map(decode_line, sent.removesuffix(b"\n").split(b"\n"))
         return [encode_reply(reply) for reply in map(server.handle_line, lines) if reply]
 
-    checker = run(ask, seed=seed, lines=900, folder=folder)
+    checker = run(ask, seed=seed, lines=450, folder=folder)
     for name in ["play", "genmove", "undo", "loadsgf", "set_free_handicap", "kata-set-rules", "gogui-play_sequence"]:
         assert checker.accepted.get(name), f"{name} was never accepted: the generator is too wild"
         assert name in ("genmove",) or checker.rejected.get(name), f"{name} was never rejected: it is too tame"
@@ -51,6 +51,6 @@ def test_generated_lines_through_pipes(folder: Path, tmp_path: Path) -> None:
     """The network is tiny: the one that ships takes a second and more for each new size of the board."""
     network = v7_network(tmp_path / "tiny.onnx")
     with GtpProcess("--model", str(network), "--visits", "4", "--threads", "1") as process:
-        run(process.ask_all, seed=3, lines=300, folder=folder)
+        run(process.ask_all, seed=3, lines=150, folder=folder)
         assert process.ask(b"quit\n") == b"= \n\n"
         assert process.wait() == 0
