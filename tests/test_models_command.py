@@ -134,10 +134,9 @@ class TestList:
         succeed("default", "builtin")
 
     def test_a_set_that_ships_is_listed_and_described(self) -> None:
-        (line,) = (line for line in succeed("list").splitlines() if "alphago-9x9" in line)
-        folder, _, text = line.partition("  ")
-        assert text == "alphago-9x9 (policy, value, boards 9x9)"
-        output = succeed("info", folder)
+        folders = {text: folder for folder, text in (line.split("  ")[:2] for line in succeed("list").splitlines())}
+        assert "tengen-human (policy+value, boards 2-25)" in folders, "its 8-bit copy is no other network"
+        output = succeed("info", folders["alphago-9x9 (policy, value, boards 9x9)"])
         assert "policy.onnx:\nname          alphago-9x9-policy\n" in output
         assert "value.onnx:\nname          alphago-9x9-value\n" in output
         assert succeed("info", "alphago-9x9") == output

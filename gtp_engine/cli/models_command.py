@@ -333,10 +333,8 @@ def list_command(folders: tuple[Path, ...]) -> None:
     if not folders:
         for folder in filter(Path.is_dir, shipped_networks().values()):  # each has a network for every purpose
             infos = [info_of(read_properties(file)) for file in sorted(folder.glob("*.onnx"))]
-            click.echo(
-                f"{folder}  {folder.name} ({', '.join(info.kind for info in infos)}, boards {infos[0].sizes})"
-                f"{_mark_of_default(folder)}"
-            )
+            kinds = ", ".join(dict.fromkeys(info.kind for info in infos))  # a network and its copy are one
+            click.echo(f"{folder}  {folder.name} ({kinds}, boards {infos[0].sizes}){_mark_of_default(folder)}")
     if not files:
         click.echo("No networks found; see `gtp-engine models --help` for how to get one.")
 

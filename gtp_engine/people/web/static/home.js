@@ -1,7 +1,7 @@
 // The games on the server's disk, to continue, rename or delete, and links to a game for others.
 
 import { pictureOf } from "./drawing.js";
-import { _, ngettext } from "./language.js";
+import { _, ngettext, sentences } from "./language.js";
 import { playerName, rankName } from "./names.js";
 import { qrCode } from "./qr.js";
 import { resultText } from "./result.js";
@@ -74,7 +74,7 @@ export class Home {
     const moves = ngettext("{count} move", "{count} moves", game.moves);
     const size = `${game.rows[0].length} × ${game.rows.length}`;
     const level = game.opened || !game.level || game.level === "max" ? "" : `Tengen ${rankName(game.level)}`;
-    const facts = [`${state} ${moves}`, size, level].filter(Boolean).join(" · ");
+    const facts = [sentences(state, moves), size, level].filter(Boolean).join(" · ");
     text.append(
       Object.assign(document.createElement("strong"), { textContent: name, dir: "auto" }),
       Object.assign(document.createElement("span"), { textContent: facts }),
