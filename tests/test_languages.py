@@ -183,7 +183,7 @@ RECORDS = {
     "result": "(;SZ[9]RE[who knows];B[aa])",
     "illegal move": "(;SZ[9];B[aa];W[aa])",
 }
-REFUSED = ("hello", "(;GM[2];B[aa])")
+REFUSED = ("hello", "(;GM[2];B[aa])", "(;SZ[99];B[aa])")
 
 
 @pytest.mark.parametrize("language", [tag for tag in languages.LANGUAGES if tag != "en"])

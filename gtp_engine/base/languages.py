@@ -124,6 +124,7 @@ _MESSAGES: Final = (
     later("result {value} was not understood"),
     later("not a readable SGF record: no SGF data found"),
     later("the record is of another game, {game}: expected GM[1], Go"),
+    later("board size {value}: expected one or two numbers from 2 to 25, as in 19 or 13:9"),
     later("cannot open {path}: {reason}"),
 )  # fmt: skip
 """Notes and errors that records and files of a person often cause."""
