@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nn.katago_files import CHANNELS, SCALES, NetworkFile
 from shared_files import shared_file
@@ -203,7 +203,6 @@ class TestWhatIsRefused:
             kinds = (kinds,)
         assert "blocks nested 9 deep" in refusal(NetworkFile(17, (kinds,)).bytes())
 
-    @settings(max_examples=200)
     @given(st.data())
     def test_damage_anywhere_is_never_a_crash(self, data: st.DataObject) -> None:
         original = NetworkFile(17, EVERY_BLOCK, binary=data.draw(st.booleans())).bytes()

@@ -36,9 +36,11 @@ def evaluate_records(file: Path, network: str, records: list[dict[str, Any]], fo
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_evaluate_as_in_katago(name: str, tmp_path: Path):
+    """The first one all positions, the larger ones a few: their inputs are the same."""
     records = reference_records()
     assert len(records) == 72
-    evaluate_records(shared_file(f"nets/{NETWORKS[name]}"), name, records, tmp_path)
+    few = records[:: 1 if name == "g170-b6c96" else 6]
+    evaluate_records(shared_file(f"nets/{NETWORKS[name]}"), name, few, tmp_path)
 
 
 @pytest.mark.parametrize("name", HUMAN_NETWORKS)

@@ -40,6 +40,8 @@ LEARNING = PolicyLearning(
     samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", validations=4, log_steps=5
 )
 GAMES = 40
+SHORT = 20 * 32
+"""Samples of a run that need not learn much."""
 
 
 def run(out: Path, is_stopped: Callable[[], bool] = never, **changes: Any) -> Path | None:
@@ -63,11 +65,11 @@ def test_a_network_learns_to_predict_moves(tmp_path: Path, capfd: pytest.Capture
 
 def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_path: Path) -> None:
     """The policy alone plays with rollouts that count in full (λ = 1), by either kind of rollouts."""
-    run(tmp_path / "policy")
+    run(tmp_path / "policy", samples=SHORT)
     settings = RolloutNetSettings(layers=2, channels=4, test_share=0.2)
     with ProgressBar() as bar:
         made = StageRun(tmp_path / "small", bar)
-        rollouts = run_supervised(orderly_records(GAMES), settings, LEARNING, made)
+        rollouts = run_supervised(orderly_records(GAMES), settings, replace(LEARNING, samples=SHORT), made)
     assert rollouts == tmp_path / "small" / "rollout.onnx"
     with pytest.raises(ModelError, match="a rollout network: expected a run with a policy network"):
         read_policy(tmp_path / "small")
@@ -96,16 +98,16 @@ def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_p
 
 def test_a_stopped_run_resumes_exactly(tmp_path: Path) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
-    run(whole)
-    answers = iter([False] * 17 + [True])
-    assert run(parted, lambda: next(answers)) is None
-    assert read_checkpoint(parted).steps == 17
-    assert run(parted) is not None
+    run(whole, samples=SHORT)
+    answers = iter([False] * 7 + [True])
+    assert run(parted, lambda: next(answers), samples=SHORT) is None
+    assert read_checkpoint(parted).steps == 7
+    assert run(parted, samples=SHORT) is not None
     torch.testing.assert_close(read_checkpoint(parted).weights, read_checkpoint(whole).weights, rtol=0, atol=0)
     steps = [line["steps"] for line in read_log(parted / "log.jsonl")]
     assert steps == sorted(steps)
     with pytest.raises(ConfigError, match="batch 32 there, 16 now"):
-        run(parted, batch=16)
+        run(parted, samples=SHORT, batch=16)
 
 
 def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
