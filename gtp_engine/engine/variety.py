@@ -258,7 +258,7 @@ def _keys_of_record(tree: GameTree, names: list[str], min_turn: int) -> set[byte
     skipped = {number for number, node in tree.nodes_by_moves().items() if _SKIP in node.comment}
     keys = {
         move_key(before, move)
-        for number, before, move in _moves_of(tree.main_line()[-1].game())
+        for number, before, move in _moves_of(tree.game())
         if number >= min_turn and number not in skipped and (not names or players[move.color] in names)
     }
     return {key for key in keys if key is not None}

@@ -33,6 +33,7 @@ from gtp_engine.people.review.score_report import score_record
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport
 from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.record import play_record
 
 DEFAULT_VISITS: Final = 200
 """Visits of a search unless the question asks for others: some seconds on a laptop."""
@@ -80,11 +81,17 @@ class Position:
             if self.after is not None:
                 raise GameStateError(f"after {self.after} without sgf", advice="give the record, or leave it out")
             return None
-        line = GameTree(self.sgf).main_line()
-        last = line[-1].move_number
+        line, last = self.line[0], self.line[0][-1].move_number
         if self.after is not None and not 0 <= self.after <= last:
             raise GameStateError(f"after {self.after}", expected=f"0 to {last}, the moves of the record")
         return [node for node in line if self.after is None or node.move_number <= self.after][-1]
+
+    @cached_property
+    def line(self) -> tuple[list[GameNode], tuple[str, ...]]:
+        """The nodes of the record as far as it can be played, and what was left out or guessed; raises SgfError."""
+        tree = GameTree(self.sgf)
+        record = play_record(tree.record)[1]
+        return [node for node in tree.main_line() if node.move_number <= len(record.moves)], record.notes
 
     @property
     def number(self) -> int:
@@ -108,10 +115,8 @@ def play_all(game: Game, moves: Sequence[str]) -> None:
     for number, text in enumerate(moves, start=1):
         words = text.split()
         try:
-            if len(words) == 2:
-                game.play(words[1], parse_color(words[0]))
-            else:
-                game.play(text)
+            vertex, color = (words[1], parse_color(words[0])) if len(words) == 2 else (text, None)
+            game.play(vertex, color)
         except TengenError as error:
             raise GameStateError(f"move {number} of the moves, {shown(text)}: {error}") from None
 
@@ -162,15 +167,13 @@ class GoTools:
         game = position.game()
         mover = game.to_play if color is None else parse_color(color)
         reason = game.illegal_reason(move, mover)
-        answer: dict[str, Any] = {"move": move.upper(), "color": str(mover), "is_legal": reason is None}
+        answer: dict[str, Any] = {"move": game.vertex(move), "color": str(mover), "is_legal": reason is None}
         if reason is not None:
             return answer | {"reason": reason, "rests_on": _BY_RULES}
-        before = game.stones
-        played = game.play(move, mover)
-        liberties = [] if played.point == PASS else game.liberties(played.point)
+        before, played = game.stones, game.play(move, mover)
         return answer | {
             "captures": [str(point) for point, held in before.items() if held != mover and not game.color_at(point)],
-            "liberties_after": len(liberties),
+            "liberties_after": 0 if played.point == PASS else len(game.liberties(played.point)),
             "rests_on": _BY_RULES,
         }
 
@@ -256,14 +259,11 @@ class GoTools:
     def life_and_death(self, position: Position, region: str, first: str, visits: int = 500) -> dict[str, Any]:
         """Solve a problem of life and death: the best first move of `first` in a region such as "A1:F5"."""
         game = position.game()
-        evaluator = self._engine.evaluator
         points = parse_region(region, width=game.width, height=game.height)
         with self._answering() as question:
-            solver = LifeAndDeath(self._engine.config, evaluator, _visits(visits))
+            solver = LifeAndDeath(self._engine.config, self._engine.evaluator, _visits(visits))
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
-        basis = self._basis(game, visits, None) | {
-            "note": "a search, not a proof: a winrate near 50 percent is often a ko"
-        }
+        basis = self._basis(game, visits, None) | {"note": "a search, not a proof: a winrate near 50% is often a ko"}
         if solution.is_proved:
             basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
         return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}
@@ -275,8 +275,7 @@ class GoTools:
             report = score_record(self._engine, self._engine.to_sgf().encode(), cancel=question.cancel)
         found = report.to_json()
         basis = {"method": "dead stones by search, then counted by the rules", "is_exact": False}
-        if report.doubt:
-            basis["note"] = f"estimated, {report.doubt}"
+        basis |= {"note": f"estimated, {report.doubt}"} if report.doubt else {}
         keys = ("result", "black", "white", "komi", "points")
         return {key: found[key] for key in keys} | {"is_counted": not report.doubt, "rests_on": basis}
 
@@ -412,8 +411,9 @@ def server(tools: GoTools) -> Any:
         @wraps(method)
         def answer(**values: Any) -> str:
             try:
-                found, node = method(**values), getattr(values.get("position"), "node", None)
-                notes = {"notes_on_the_record": node.tree.notes} if node and node.tree.notes else {}
+                found, position = method(**values), values.get("position")
+                told = position.line[1] if position and position.sgf else ()
+                notes = {"notes_on_the_record": told} if told else {}
                 return json.dumps(found | notes, ensure_ascii=False, separators=(",", ":"))
             except TengenError as error:
                 raise ToolError(str(error)) from error

@@ -106,8 +106,9 @@ def test_records_count_by_names_numbers_and_comments(tmp_path: Path) -> None:
     assert costs(Variety(by_white, print), played()) == {}
     late = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_min_turn=2)
     assert costs(Variety(late, print), played()) == {}
-    (tmp_path / "a.sgf").write_text("(;SZ[9];B[cc]C[%SKIP% this];W[gg])")
-    assert costs(Variety(VarietyConfig(avoid_sgf=str(tmp_path)), print), played()) == {}
+    for moves, counted in ("B[cc]C[%SKIP% this];W[gg]", False), ("B[cc];W[cc]", True):  # W[cc] cannot be played
+        (tmp_path / "a.sgf").write_text(f"(;SZ[9];{moves})")
+        assert bool(costs(Variety(VarietyConfig(avoid_sgf=str(tmp_path)), print), played())) is counted
 
 
 def test_records_that_are_missing_or_damaged(tmp_path: Path) -> None:
