@@ -89,18 +89,20 @@ class ReviewSettings(Section, name="review"):
 _record_argument: Final = click.argument("record", metavar="FILE", type=RECORD)
 
 
-def _read_record(record: Path, game: int | None, target: Path | None) -> bytes:
-    """Return one game of a file, or of stdin for `-`; raises SgfError, also for several games without a `game`.
+def _read_record(record: Path, place: ChosenPosition, target: Path | None) -> bytes:
+    """Return one game of a file, or of stdin for `-`; raises SgfError, also where there is no such game or move.
 
     Raises ConfigError for a result that cannot be written to `target`.
     """
-    from gtp_engine.sgf import read_sgf_file
+    from gtp_engine.sgf import parse_sgf, read_sgf_file
     from gtp_engine.sgf.collection import game_in
 
     if target is not None:
         check_result(target, record)
-    data = sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record))
-    return game_in(data, game)
+    data = game_in(sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record)), place.game)
+    if place.move is not None and place.move > (last := len(parse_sgf(data).moves) + 1):
+        raise ConfigError(f"the position before move {place.move} of {last - 1}", expected=f"1 to {last}")
+    return data
 
 
 _REVIEW_HELP: Final = """Review games: what each move lost, and what would have been better.
@@ -294,7 +296,7 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
     from gtp_engine.engine import Engine
     from gtp_engine.people.review.score_report import score_record
 
-    data = _read_record(record, place.game, target)
+    data = _read_record(record, place, target)
     with Engine(config, write_log) as engine:
         engine.load_kernels()
         report = score_record(engine, data, move_number=place.move)
@@ -370,7 +372,7 @@ def solve_command(
     from gtp_engine.people.review.problems.life_and_death import DEFAULT_VISITS
     from gtp_engine.sgf import parse_sgf, play_record
 
-    data = _read_record(record, place.game, target)
+    data = _read_record(record, place, target)
     rules, komi = Rules.parse(config.game.rules), config.game.komi
     position, played = play_record(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
     for note in played.notes:

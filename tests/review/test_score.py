@@ -48,10 +48,10 @@ def test_json_and_marks(tmp_path: Path) -> None:
     ("words", "more", "marked"),
     [
         (("--move", 1), "", [True, False, False]),
-        (("--move", 99), "", [False, False, True]),
+        (("--move", 3), "", [False, False, True]),
         ((), ";B[ke];W[aa]", [False, False, True, False, False]),
     ],
-    ids=["before a move", "beyond the end", "where the moves that can be played end"],
+    ids=["before a move", "after the last", "where the moves that can be played end"],
 )
 def test_marks_are_in_the_position_that_was_scored(
     tmp_path: Path, words: tuple[object, ...], more: str, marked: list[bool]
