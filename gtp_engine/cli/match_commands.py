@@ -26,11 +26,15 @@ _RAY_HELP = (
 
 def cluster_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for games on a cluster."""
-    ray = click.option("--ray", metavar="ADDRESS", help=_RAY_HELP)
-    cores = click.option(
-        "--cores", type=click.IntRange(1), default=2, show_default=True, help="Cores of the cluster for each game."
-    )
-    return ray(cores(command))
+    ray = click.option("--ray", metavar="ADDRESS", is_eager=True, help=_RAY_HELP)
+    about = "Cores of the cluster for each game. [default: 2]"
+    return ray(click.option("--cores", type=click.IntRange(1), callback=_cores, help=about)(command))
+
+
+def _cores(context: click.Context, _option: click.Parameter, cores: int | None) -> int:
+    if cores is not None and context.params["ray"] is None:
+        raise click.UsageError("--cores belongs to --ray ADDRESS")
+    return cores or 2
 
 
 @contextmanager
