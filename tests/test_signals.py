@@ -96,6 +96,15 @@ def test_commands_end(body: str, signals: list[int], status: int, tmp_path: Path
 
 
 @pytest.mark.usefixtures("interruptible")
+def test_a_command_ends_in_one_line_while_it_is_imported() -> None:
+    """It showed Python's traceback for a third of a second."""
+    interrupt = "lambda event, names: event == 'import' and names[0] == 'click' and signal.raise_signal(signal.SIGINT)"
+    code = f"import runpy, signal, sys; sys.addaudithook({interrupt}); runpy.run_module('gtp_engine', None, '__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (128 + SIGINT, "Interrupted.\n")
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_signal_stops_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), stop_on_signals() as is_stopped:
