@@ -254,7 +254,7 @@ def outcome_of_unfinished(game: Game, status: StatusEstimate, expected: Expectat
     count, by_lead = estimated_score(game, status), score_by_lead(game, expected.lead_black)
     is_close = not status.is_open and abs(expected.lead_black - count.margin_black) <= CLOSE
     is_expected = (is_close or not expected.has_score) and status.is_decided and by_lead.winner == count.winner
-    if is_expected or _is_proved(game, status):
+    if is_expected or (game.stones and _is_proved(game, status)):
         return FinalScore(game.copy(), count, status)
     is_count = is_close or not (expected.has_score or not has_both_colors(game))
     return FinalScore(game.copy(), count if is_count else by_lead, status, _NOT_OVER, not is_count)

@@ -27,6 +27,12 @@ def test_the_score_follows_the_rules_of_the_record(rules: str, result: str) -> N
     assert ("Dead: A3 E3" in done.stdout) == (rules != "Tromp-Taylor")
 
 
+@pytest.mark.parametrize(("moves", "how"), [("", "estimated, the game is not over"), (";B[];W[]", "counted")])
+def test_a_board_without_stones_is_counted_only_after_two_passes(moves: str, how: str) -> None:
+    """A game that had not begun was counted, W+7."""
+    assert f" ({how})\n" in score("-", data=f"(;SZ[9]KM[7]{moves})").stdout
+
+
 def test_json_and_marks(tmp_path: Path) -> None:
     target = tmp_path / "marked.sgf"
     record = DEAD_STONE.format(rules="Chinese")
