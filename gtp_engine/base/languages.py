@@ -121,21 +121,53 @@ _MESSAGES: Final = (
     later("rules {value} are unknown and were ignored"),
     later("handicap {stones} without stones: the fixed points were assumed"),
     later("move {number}: {reason}; what follows was left out"),
+    later("{number} (black)"),
+    later("{number} (white)"),
+    later("illegal move: {reason}"),
+    later("{vertex} is occupied"),
+    later("{vertex} retakes a ko"),
+    later("{vertex} repeats an earlier position"),
+    later("{vertex} is suicide"),
     later("result {value} was not understood"),
     later("not a readable SGF record: no SGF data found"),
     later("the record is of another game, {game}: expected GM[1], Go"),
     later("board size {value}: expected one or two numbers from 2 to 25, as in 19 or 13:9"),
     later("cannot open {path}: {reason}"),
+    later("board size {size}: expected one or two numbers from 2 to 25, as in 19 or 13:9"),
+    # of records from which a rank is estimated, and of their players
+    later("a game on {size}: expected one on 19x19, where ranks have been compared"),
+    later("a game with handicap or stones set up: expected an even game from the start"),
+    later("a game that White begins, as after handicap stones: expected an even game from the start"),
+    later("a game with a pass among the first {number} moves: expected an even game from the start"),
+    later("a game with komi {komi}: expected an even game from the start"),
+    later("a game whose moves {number} and {next} are of one color: expected an even game from the start"),
+    later("both players are called {name}: expected two names"),
+    later("the same moves as in {record}: expected each game once"),
+    later("1 move of a player: expected at least {least} to tell a rank"),
+    later("{number} moves of a player: expected at least {least} to tell a rank"),
+    later("no usable game of this player"),
+    later("no usable game of this player; the records name {names}"),
+    later("{name} looks like a program: people of this rank play like this, which says little about its strength."),
+    later("{name}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."),
+    later("Record {name}: {note}."),
+    later("{record}, game {number}"),
+    later("Black of {record}"),
+    later("White of {record}"),
+    later("Black"),
+    later("White"),
 )  # fmt: skip
 """Notes and errors that records and files of a person often cause."""
 
 
 def message_text(message: str) -> str:
-    """Return a note or the text of an error in the language of this process, if it is one of `_MESSAGES`."""
+    """Return a note or the text of an error in the language of this process, if it is one of `_MESSAGES`.
+
+    So are the parts that stand for names in braces.
+    """
     for template in _MESSAGES:
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template))
         if found := re.fullmatch(pattern, message):
-            return _(template, **found.groupdict())
+            return _(template, **{name: message_text(part) for name, part in found.groupdict().items()})
     return message
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenError, counted, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
-from gtp_engine.base.languages import _, ngettext, rank_text
+from gtp_engine.base.languages import _, message_text, ngettext, rank_text
 from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
 from gtp_engine.engine.level_table import HUMAN_MODEL
@@ -135,14 +135,12 @@ def check_comparable(record: SgfRecord, game: Game) -> None:
     colors, komi = [move.color for move in game.moves], record.komi
     turn = next((i for i in range(1, len(colors)) if colors[i] == colors[i - 1]), None)
     given = ""
-    if record.handicap:
-        given = "a game with handicap"
-    elif game.setup_stones:
+    if record.handicap or game.setup_stones:
         given = "a game with handicap or stones set up"
     elif colors[:1] == [WHITE]:
         given = "a game that White begins, as after handicap stones"
     elif any(move.point == PASS for move in game.moves[:_HANDICAP_PASSES]):
-        given = f"a game with a pass among the first {_HANDICAP_PASSES} moves, as for handicap stones"
+        given = f"a game with a pass among the first {_HANDICAP_PASSES} moves"
     elif komi is not None and not _USUAL_KOMI[0] <= komi <= _USUAL_KOMI[1]:
         given = f"a game with komi {komi:g}"
     elif turn is not None:
@@ -364,12 +362,12 @@ class RankReport:
         for name, each in self.ranks.items():
             moves = ngettext("{count} move", "{count} moves", each.moves)
             games = ngettext("{count} game", "{count} games", each.games)
-            lines.append(f"{each.described(name)} ({moves}, {games})")
+            lines.append(f"{each.described(message_text(name))} ({moves}, {games})")
         for name, reason in self.untold.items():
-            lines.append(_("{name}: no rank. {reason}.", name=name, reason=reason))
+            lines.append(_("{name}: no rank. {reason}.", name=message_text(name), reason=message_text(reason)))
         for name, reason in self.left_out.items():
-            lines.append(_("{name} was left out: {reason}.", name=name, reason=reason))
-        lines += self.notes
+            lines.append(_("{name} was left out: {reason}.", name=message_text(name), reason=message_text(reason)))
+        lines += map(message_text, self.notes)
         if self.ranks:
             lines.append(
                 _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")
@@ -464,7 +462,7 @@ def rank_players(
                 met[each] = met.get(each, False) or any(_PROGRAM.search(text or "") for text in (each, ranks[color]))
                 if player is None or each.strip().casefold() == player.strip().casefold():
                     moves.setdefault(each, []).append(meter.measure(game, color, most=most))
-            report.notes += [f"{name}: {note}." for note in played.notes[len(record.notes) :]]
+            report.notes += [f"Record {name}: {note}." for note in played.notes[len(record.notes) :]]
         except TengenError as error:
             report.left_out[name] = str(error)
     for each, games in moves.items():
@@ -483,7 +481,7 @@ _ABOUT_PROGRAMS: Final = (
     "{} looks like a program: people of this rank play like this, which says little about its strength."
 )
 _ABOUT_UNLIKE: Final = (
-    "{}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not in earnest."
+    "{}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."
 )
 
 

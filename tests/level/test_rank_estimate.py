@@ -1,6 +1,7 @@
 """The rank that moves look like: the fit, its intervals, what the moves of a game tell, and games that tell nothing."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 
 from gtp_engine import Game, ModelError, TengenError
+from gtp_engine.base import languages
 from gtp_engine.cli import cli
 from gtp_engine.config.human import HumanProfile, rank_number
 from gtp_engine.go.constants import BLACK, WHITE
@@ -22,6 +24,7 @@ from gtp_engine.people.rank_estimate import (
     MoveMeter,
     Numbers,
     RankEstimate,
+    RankReport,
     RankTable,
     estimate,
     estimate_ranks,
@@ -215,7 +218,7 @@ def moves_text(count: int) -> str:
     return "".join(f";{'BW'[i % 2]}[{letters[i % 19]}{letters[2 * (i // 19)]}]" for i in range(count))
 
 
-_UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a program, or not in earnest."
+_UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."
 
 
 def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
@@ -240,18 +243,8 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
 
     alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()
     assert alone["notes"] == ["Ann's moves are " + _UNLIKE] and alone["unlike_people"] is True
-    assert set(alone) - {"notes", "unlike_people"} == {
-        "player",
-        "rank",
-        "low",
-        "high",
-        "or_weaker",
-        "or_stronger",
-        "moves",
-        "games",
-        "server",
-        "left_out",
-    }
+    known = "player rank low high or_weaker or_stronger moves games server left_out"
+    assert set(alone) - {"notes", "unlike_people"} == {*known.split()}
     unknown = rank_players(meter, table, parsed, player="Di", most=60).to_json()
     assert unknown["error"] == "no usable game of this player; the records name Ann, Bo, Cy"
 
@@ -271,28 +264,44 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     assert [*unread] == ["none", "two, game 1", "two, game 2"] and "SZ[77]" in unread["none"]
 
 
-def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:
-    """Return who has a rank or too few moves, why records were left out, and notes."""
+def report_of(*texts: str, player: str | None = None) -> RankReport:
     table = read_rank_table(rank_table_path(model_path("tengen-human"), "tengen-human"))
     parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
-    report = rank_players(MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60)
+    return rank_players(MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60)
+
+
+def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:
+    """Return who has a rank or too few moves, why records were left out, and notes."""
+    report = report_of(*texts, player=player)
     return {*report.ranks, *report.untold}, report.left_out, report.notes
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("PB[Ann]PW[Bo]HA[9]KM[0.5];W[dd];B[pp]", "handicap"),
-        ("PB[Ann]PW[Bo]AB[dd][pp]KM[0.5];W[dp];B[pd]", "stones set up"),
-        ("PB[Ann]PW[Bo]AB[dd]AW[pp];B[dp];W[pd]", "stones set up"),
-        ("PB[Ann]PW[Bo];W[dp];B[pd]", "White begins"),
-        ("PB[Ann]PW[Bo];B[dp];W[];B[pd];W[]", "a pass among the first 10 moves"),
-        ("PB[Ann]PW[Bo];B[dp];W[pp];B[pd];B[dd]", "moves 3 and 4 are of one color"),
-        ("PB[Ann]PW[Bo]KM[50];B[dp];W[pp]", "komi 50"),
-        ("PB[Ann]PW[Bo]KM[-5.5];B[dp];W[pp]", "komi -5.5"),
-        ("PB[Ann]PW[Ann];B[dp];W[pp]", "both players are called Ann"),
-    ],
-)
+LEFT_OUT = [
+    ("PB[Ann]PW[Bo]HA[9]KM[0.5];W[dd];B[pp]", "handicap"),
+    ("PB[Ann]PW[Bo]AB[dd][pp]KM[0.5];W[dp];B[pd]", "stones set up"),
+    ("PB[Ann]PW[Bo]AB[dd]AW[pp];B[dp];W[pd]", "stones set up"),
+    ("PB[Ann]PW[Bo];W[dp];B[pd]", "White begins"),
+    ("PB[Ann]PW[Bo];B[dp];W[];B[pd];W[]", "a pass among the first 10 moves"),
+    ("PB[Ann]PW[Bo];B[dp];W[pp];B[pd];B[dd]", "moves 3 and 4 are of one color"),
+    ("PB[Ann]PW[Bo]KM[50];B[dp];W[pp]", "komi 50"),
+    ("PB[Ann]PW[Bo]KM[-5.5];B[dp];W[pp]", "komi -5.5"),
+    ("PB[Ann]PW[Ann];B[dp];W[pp]", "both players are called Ann"),
+]
+
+
+@pytest.mark.parametrize("language", [tag for tag in languages.LANGUAGES if tag != "en"])
+def test_a_report_is_in_the_language_of_its_reader(language: str) -> None:
+    """Reasons and notes stood in English within sentences of other languages."""
+    twice, more = moves_text(20), moves_text(50)
+    games = [*(text for text, _ in LEFT_OUT), twice, twice, f"PB[Gnugo]PW[Bo]{more};B[aa]", "PB[Cy]PW[Bo];B[dp]"]
+    report, unknown = report_of(*games), report_of(games[-1], player="Di")
+    report.left_out |= estimate_ranks({"two": b"(;SZ[77])(;GM[2];B[aa])", "no": b"hello"}).left_out
+    languages.use(language)
+    told = f"{report.to_text()}\n{unknown.to_text()}".replace("Ann", "").replace("Gnugo", "")
+    assert {*re.findall("[A-Za-z]{3,}", told)} <= {"Fox", "SGF", "sgf", "two"}
+
+
+@pytest.mark.parametrize(("text", "reason"), LEFT_OUT)
 def test_records_that_tell_nothing_are_left_out(text: str, reason: str) -> None:
     players, left_out, _ = ranked(text)
     assert not players and reason in left_out["1.sgf"]
@@ -319,7 +328,7 @@ def test_the_nameless_of_several_records_are_several_people() -> None:
 def test_a_record_that_breaks_off_says_where() -> None:
     _, _, notes = ranked("PB[Ann]PW[Bo]" + moves_text(38) + ";B[aa]")
     (note,) = notes
-    assert note.startswith("1.sgf: move 39 (black): illegal move: A19 is occupied")
+    assert note.startswith("Record 1.sgf: move 39 (black): illegal move: A19 is occupied")
 
 
 @pytest.mark.parametrize(

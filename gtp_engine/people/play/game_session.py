@@ -281,7 +281,7 @@ class GameSession:
         """Raise IllegalMoveError unless the person may play at a node of the tree, SgfError if there is none."""
         reason = self._game_at(self.tree.node(id)).illegal_reason(self.point(move), self.settings.human)
         if reason is not None:
-            raise IllegalMoveError(reason, f"illegal move: {self.game.vertex(self.point(move))} ({reason})")
+            raise IllegalMoveError(reason, f"illegal move: {self.game.explain(reason, move)}")
 
     def go_to(self, id: int) -> None:
         """Go on at another node of the tree; raises SgfError if there is none, or its position cannot be reached."""
@@ -563,7 +563,7 @@ class GameSession:
         if point == PASS:
             raise GameStateError(f"{self.stones_to_place} handicap stones are still to be placed")
         if point in self.placed:
-            raise IllegalMoveError("occupied", f"illegal move: {self.game.vertex(point)} is occupied")
+            raise IllegalMoveError("occupied", f"illegal move: {self.game.explain('occupied', point)}")
         if self.stones_to_place == 1:
             self.engine.free_handicap((*self.placed, point))
             self.placed = ()

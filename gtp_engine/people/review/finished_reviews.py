@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine.base.languages import LANGUAGES, _, in_language, page_texts, rank_text
+from gtp_engine.base.languages import LANGUAGES, _, in_language, message_text, page_texts, rank_text
 from gtp_engine.people.rank_estimate import no_rank_text, played_like_text
 from gtp_engine.people.review.game_review import BLUNDERS, PHASES
 
@@ -107,7 +107,7 @@ def terminal_report(result: dict[str, Any], *, width: int, color: bool) -> str:
         file=text, stderr=False, width=width, force_terminal=color, legacy_windows=False, markup=False, emoji=False
     )
     for note in result["notes"]:
-        console.print(_("Note: {note}", note=note), highlight=False, soft_wrap=True)
+        console.print(_("Note: {note}", note=message_text(note)), highlight=False, soft_wrap=True)
     console.print(_graph([each["lead"] for each in result["positions"]], width), highlight=False)
     players = Table("", _("accuracy"), "95%", _("points lost per move"), _("best moves"), _("lost 2, 5, 10 or more"))
     for name, side in ((_("Black"), result["players"]["B"]), (_("White"), result["players"]["W"])):

@@ -10,7 +10,6 @@ from typing import Any, Final
 from gtp_engine.base.errors import (
     CannotUndoError,
     GameStateError,
-    IllegalMoveError,
     InvalidSizeError,
     SgfError,
     TengenError,
@@ -310,11 +309,7 @@ class TerminalGame:
         self._message = self._scoring_message() if chain else _("There is no stone on {vertex}.", vertex=vertex)
 
     def _play(self, vertex: str) -> None:
-        try:
-            self._session.play(vertex)
-        except IllegalMoveError as error:
-            self._message = _illegal(error, vertex)
-            return
+        self._session.play(vertex)
         self._is_saved = False
         self._keep()
         self._message = ""
@@ -739,17 +734,6 @@ def _result_in_words(result: str, rules: Rules, human: int) -> str:
     margin = "" if result[2:] in sentences else margin_text(float(result[2:]), rules.preset_name() or "")
     has_won = human == (BLACK if result[0] == "B" else WHITE)
     return (won if has_won else lost).format(player=ENGINE_NAME, margin=margin, result=result)
-
-
-def _illegal(error: IllegalMoveError, vertex: str) -> str:
-    """Return a sentence about a move that the rules forbid."""
-    sentences = {
-        "occupied": _("{vertex} is occupied.", vertex=vertex),
-        "ko": _("{vertex} retakes a ko.", vertex=vertex),
-        "superko": _("{vertex} repeats an earlier position.", vertex=vertex),
-        "suicide": _("{vertex} is suicide.", vertex=vertex),
-    }
-    return sentences.get(error.reason) or _sentence(str(error))
 
 
 def _sentence(text: str) -> str:
