@@ -2,7 +2,8 @@
 
 They decide how many positions a search has evaluated at once (`EvaluatorInfo.batches`).  They are measured once, lie
 beside the compiled networks, and are measured again for another network file, precision, processor, number of threads
-or version of a package.  While kernels are being compiled the cores are busy, so nothing is measured before.
+or version of a package.  While kernels are being compiled the cores are busy, so nothing is measured before.  What was
+measured while others used the machine counts for one start: it is not kept.
 """
 
 import json
@@ -10,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from statistics import median
 from typing import Any, Final, NamedTuple
 
 from gtp_engine import __version__
@@ -23,13 +23,16 @@ from gtp_engine.nn.onnx_model import OnnxModel, random_inputs
 
 _CALLS: Final = 4
 _ROUNDS: Final = 12
-"""Calls of each number of positions, of which the median counts.  The numbers take turns, so that a machine that is
+"""Calls of each number of positions, of which the fastest counts.  The numbers take turns, so that a machine that is
 slower or faster for a while is so for all of them: where others share a processor with AMX, calls take two to three
 times as long in some seconds as in others."""
+_ALIKE: Final = 1.25
+"""Largest factor between the fastest calls of the first rounds and of the others on a machine that does nothing else.
+On a shared one, calls of 8 positions took 13 or 21 ms, a factor of 1.6."""
 _PAIRS: Final = 3
 """Calls that each of two threads makes in a round."""
 _LONGEST: Final = 1.0
-"""Seconds after which no more calls are made, so that a start with a slow network is not held up."""
+"""Seconds after which no third round begins, so that a start with a slow network is not held up."""
 
 CallSeconds = tuple[tuple[int, float], ...]
 """Positions in a call, and its seconds on a board of 19×19."""
@@ -61,8 +64,9 @@ def call_times(networks: Sequence[OnnxModel], board: tuple[int, int], *, threads
     except (TypeError, ValueError):  # nothing is kept, or it is damaged
         if not is_cache_filled():
             return CallTimes()
-        times = _measured(networks, board)
-        keep_network(key, json.dumps(times).encode())
+        times, is_steady = _measured(networks, board)
+        if is_steady:
+            keep_network(key, json.dumps(times).encode())
     for network in networks if times.pairs else ():
         network.halve_cores()
     return times
@@ -72,8 +76,8 @@ def _times(kept: Any) -> CallSeconds:
     return tuple((int(size), float(seconds)) for size, seconds in kept)
 
 
-def _measured(networks: Sequence[OnnxModel], board: tuple[int, int]) -> CallTimes:
-    """Return the seconds of calls, of pairs only where a search gains by them."""
+def _measured(networks: Sequence[OnnxModel], board: tuple[int, int]) -> tuple[CallTimes, bool]:
+    """Return the seconds of calls, of pairs only where a search gains by them, and whether they stayed alike."""
     sizes = [1 << power for power in range(networks[0].batch.bit_length())]
     can_pair, until = all([network.halve_cores() for network in networks]), time.perf_counter() + _LONGEST
     paired = sizes[1:-1] if can_pair else []  # smaller calls would need more work beside them than they save
@@ -82,21 +86,23 @@ def _measured(networks: Sequence[OnnxModel], board: tuple[int, int]) -> CallTime
         for number in range(1 + _ROUNDS):
             alone = [sum(fastest_call(each, size, board, calls=1) for each in networks) for size in sizes]
             pairs = [sum(_call_of_pairs(each, size, board, pool) for each in networks) for size in paired]
-            rounds.append([*alone, *(seconds / alone[-1] for seconds in pairs)])
-            if number > 0 and time.perf_counter() > until:
+            rounds.append([*alone, *pairs])
+            if number > 1 and time.perf_counter() > until:
                 break
-    medians = [median(column) for column in zip(*rounds[1:], strict=True)]  # the first calls are slower
-    seconds = [each * FULL_AREA / (board[0] * board[1]) for each in medians[: len(sizes)]]
-    seconds_of_pairs = [seconds[-1] * share for share in medians[len(sizes) :]]
+    half = 1 + len(rounds) // 2  # without the first round, whose calls are slower
+    halves = [[*map(min, zip(*part, strict=True))] for part in (rounds[1:half], rounds[half:])]
+    is_steady = all(max(pair) <= _ALIKE * min(pair) for pair in zip(*halves, strict=True))
+    fastest = [min(pair) * FULL_AREA / (board[0] * board[1]) for pair in zip(*halves, strict=True)]
+    seconds, seconds_of_pairs = fastest[: len(sizes)], fastest[len(sizes) :]
     for i in range(1, len(sizes)):  # as fast as two calls at least: on a busy machine longer calls are disturbed more
         seconds[i] = min(seconds[i], 2 * seconds[i - 1])
     found = CallTimes(tuple(zip(sizes, seconds, strict=True)), tuple(zip(paired, seconds_of_pairs, strict=True)))
     info = EvaluatorInfo("", networks[0].batch, call_seconds=found.alone, pair_seconds=found.pairs)
     if info.batches(*board, size=0, count=0, repeats=False)[1] > info.at_once:
-        return found
+        return found, is_steady
     for network in networks:
         network.join_cores()
-    return CallTimes(found.alone)
+    return CallTimes(found.alone), is_steady
 
 
 def _call_of_pairs(network: Model, size: int, board: tuple[int, int], pool: ThreadPoolExecutor) -> float:
