@@ -237,12 +237,17 @@ def test_a_game_without_result_ends_in_a_draw():
     assert playing.black_points == 0.5
 
 
-def test_a_network_that_does_not_imitate_people_is_refused_before_a_game(tmp_path: Path) -> None:
-    """It was found after the first games, with a traceback."""
+@pytest.mark.parametrize(
+    ("folder", "reason"),
+    [("other", "expected one that imitates people"), ("x.levels.json", "copy the network to a folder of yours")],
+)
+def test_what_makes_measuring_impossible_is_refused_before_a_game(tmp_path: Path, folder: str, reason: str) -> None:
+    """A network that does not imitate people was found after the first games, with a traceback."""
+    (tmp_path / folder).mkdir()
     model, games = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9"), str(tmp_path / "g.jsonl")
     command = ["calibrate-levels", "--human-model", str(model), "--sizes", "9", "--games-file", games]
     result = CliRunner().invoke(cli, command)
-    assert result.exit_code == 2 and "expected one that imitates people" in result.stderr
+    assert result.exit_code == 2 and reason in result.stderr
 
 
 def test_games_keep_the_lead_before_each_move() -> None:
