@@ -122,7 +122,7 @@ the exit code is then 1.
 
 @_command(
     "review",
-    ("network.model", "search.visits", "game.rules", "game.komi"),
+    ("network.model", "search.visits", "game.rules", "game.komi", "analysis.ignore_history"),
     texts={"search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]"},
     help=_REVIEW_HELP,
 )
