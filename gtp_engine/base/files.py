@@ -407,7 +407,7 @@ def sha256_of(path: Path) -> str:
 
 def check_result(path: Path, *inputs: Path, advice: str = _ELSEWHERE) -> None:
     """Raise ConfigError if a file cannot be written or is one of the inputs; to be called before work of minutes."""
-    if path.resolve() in (each.resolve() for each in inputs):
+    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
         raise ConfigError(f"cannot write {shown_path(path)}: this command reads it", advice="name another file")
     with writing(path, ConfigError, advice=advice):
         check_writable(path)

@@ -10,7 +10,7 @@ from nn import reference_network
 from nn.katago_files import GLOBALS, PLANES, SCALES, NetworkFile
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError
+from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales, info_of, read_properties
 from gtp_engine.nn.onnx_export import build_model, convert_file, info_of_network
@@ -191,5 +191,5 @@ class TestFiles:
     def test_a_folder_that_is_missing(self, tmp_path: Path) -> None:
         source = tmp_path / "net.bin"
         source.write_bytes(NetworkFile(14).bytes())
-        with pytest.raises(ModelError, match=r"cannot write network file .*: No such file"):
+        with pytest.raises(ConfigError, match=r"cannot write .*: No such file"):
             convert_file(source, tmp_path / "missing" / "net.onnx")

@@ -3,7 +3,6 @@
 convert_file, convert_bytes   the conversion
 imported_copy                 what was converted in the user's folder: made once, and found again
 info_of_network               the metadata of the new file
-check_target                  checks that a file can be written, before the work for it begins
 
 A front end that starts `katago` names a file in KataGo's format.  Its copy is the network, in the user's folder or
 shipped with the engine, that was made from a file of the same contents.  Reading a hundred megabytes to compare them
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import check_writable, json_of, replacing, sha256_of, writing
+from gtp_engine.base.files import check_result, json_of, replacing, sha256_of, writing
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import parse_network
@@ -69,9 +68,9 @@ def onnx_name(name: str) -> str:
 
 
 def convert_file(source: Path, target: Path) -> Conversion:
-    """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises ModelError."""
+    """Write the KataGo network file `source` to `target`, another file, as an ONNX file; raises TengenError."""
     data = read_network_file(source)
-    check_target(target, source=source)
+    check_result(target, source)
     return convert_bytes(data, source.name, target)
 
 
@@ -180,11 +179,3 @@ def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, a
         license=terms,
         source_sha256=sha256,
     )
-
-
-def check_target(target: Path, *, source: Path) -> None:
-    """Raise ModelError if `target` cannot be written, or is the file `source` that is read, which would be lost."""
-    if target.exists() and source.exists() and target.samefile(source):
-        raise ModelError(f"{shown_path(target)} is the network itself", expected="another file to write")
-    with writing(target, ModelError, NETWORK_FILE):
-        check_writable(target)

@@ -62,13 +62,13 @@ from typing import Any, Final
 import onnx
 
 from gtp_engine.base.errors import ModelError, shown
-from gtp_engine.base.files import replacing, sha256_of, writing
+from gtp_engine.base.files import check_result, replacing, sha256_of, writing
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_export.convert import NETWORK_FILE, check_target
+from gtp_engine.nn.onnx_export.convert import NETWORK_FILE
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (
@@ -143,11 +143,11 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
     A file at `target` is replaced once the new one is complete.  If the work is stopped, the next call goes on with it.
 
     Raises ModelError if the network cannot be read, is not a float32 network with policy, value and KataGo's inputs, or
-    has no layer to quantize, for a target that is the source or cannot be written, and while another process makes it.
+    has no layer to quantize, and while another process makes it; ConfigError for a target as `check_result` does.
     """
     info = read_info(source)
     check_quantizable(source, info)
-    check_target(target, source=source)
+    check_result(target, source)
     copy, digest = UnfinishedCopy(target), sha256_of(source)
 
     def note_progress(share: float, text: str) -> None:
