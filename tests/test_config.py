@@ -97,23 +97,13 @@ def test_config_is_frozen_and_hashable() -> None:
 @pytest.mark.parametrize(
     ("key", "text", "value"),
     [
-        ("search.visits", "100", 100),
-        ("search.visits", " 100 ", 100),
-        ("search.seed", "none", None),
-        ("search.seed", "NONE", None),
-        ("search.search", "uct", "uct"),
-        ("game.komi", "-0.5", -0.5),
-        ("game.komi", "7", 7.0),
-        ("game.komi", "3.75", 3.75),
-        ("game.strict", "Yes", True),
-        ("game.strict", "off", False),
-        ("gtp.name", "none", "none"),
-        ("gtp.log", "none", None),
-        ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"),
-        ("time.lag", "0", 0.0),
-        ("play.level", " 05K ", "5k"),
+        ("search.visits", "100", 100), ("search.visits", " 100 ", 100), ("search.seed", "none", None),
+        ("search.seed", "NONE", None), ("search.search", "uct", "uct"), ("game.komi", "-0.5", -0.5),
+        ("game.komi", "7", 7.0), ("game.komi", "3.75", 3.75), ("game.strict", "Yes", True),
+        ("game.strict", "off", False), ("gtp.name", "none", "none"), ("gtp.log", "none", None),
+        ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"), ("time.lag", "0", 0.0), ("play.level", " 05K ", "5k")
     ],
-)
+)  # fmt: skip
 def test_value_from_text(key: str, text: str, value: object) -> None:
     found = Config().with_values({key: text}).value(key)
     assert found == value

@@ -100,18 +100,9 @@ class Game:
 
 
 TINY = [
-    "absolute 0",
-    "absolute 1",
-    "byoyomi 0 1 1",
-    "byoyomi 1 1 5",
-    "byoyomi 3 10 1",
-    "canadian 0 10 25",
-    "canadian 3 10 25",
-    "canadian 0 1 1",
-    "canadian 60 300 1000",
-    "fischer 1 0.1",
-    "fischer-capped 1 0.1 1 0.2",
-]
+    "absolute 0", "absolute 1", "byoyomi 0 1 1", "byoyomi 1 1 5", "byoyomi 3 10 1", "canadian 0 10 25",
+    "canadian 3 10 25", "canadian 0 1 1", "canadian 60 300 1000", "fischer 1 0.1", "fischer-capped 1 0.1 1 0.2"
+]  # fmt: skip
 
 
 # --- Never losing on time

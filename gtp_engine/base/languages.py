@@ -110,30 +110,19 @@ def margin_text(points: float, rules: str) -> str:
 
 _MESSAGES: Final = (
     later("the file has several games: the first was taken; to take another, split the file"),
-    later("moves behind the parenthesis that ends the game were left out"),
-    later("the record has no end"),
-    later("the record is cut off in a value"),
-    later("the bracket that ends a value is missing"),
-    later("brackets in a text lack a backslash"),
-    later("text that belongs to no property was left out"),
+    later("moves behind the parenthesis that ends the game were left out"), later("the record has no end"),
+    later("the record is cut off in a value"), later("the bracket that ends a value is missing"),
+    later("brackets in a text lack a backslash"), later("text that belongs to no property was left out"),
     later("komi {value} is not a number and was ignored"),
     later("komi {value} was read as {points} points, which it must mean"),
     later("rules {value} are unknown and were ignored"),
     later("handicap {stones} without stones: the fixed points were assumed"),
-    later("move {number}: {reason}; what follows was left out"),
-    later("{number} (black)"),
-    later("{number} (white)"),
-    later("illegal move: {reason}"),
-    later("{vertex} is occupied"),
-    later("{vertex} retakes a ko"),
-    later("{vertex} repeats an earlier position"),
-    later("{vertex} is suicide"),
-    later("result {value} was not understood"),
-    later("not a readable SGF record: no SGF data found"),
-    later("the record is of another game, {game}: expected GM[1], Go"),
+    later("move {number}: {reason}; what follows was left out"), later("{number} (black)"), later("{number} (white)"),
+    later("illegal move: {reason}"), later("{vertex} is occupied"), later("{vertex} retakes a ko"),
+    later("{vertex} repeats an earlier position"), later("{vertex} is suicide"),
+    later("result {value} was not understood"), later("not a readable SGF record: no SGF data found"),
+    later("the record is of another game, {game}: expected GM[1], Go"), later("cannot open {path}: {reason}"),
     later("board size {value}: expected one or two numbers from 2 to 25, as in 19 or 13:9"),
-    later("cannot open {path}: {reason}"),
-    later("board size {size}: expected one or two numbers from 2 to 25, as in 19 or 13:9"),
     # of records from which a rank is estimated, and of their players
     later("a game on {size}: expected one on 19x19, where ranks have been compared"),
     later("a game with handicap or stones set up: expected an even game from the start"),
@@ -145,16 +134,11 @@ _MESSAGES: Final = (
     later("the same moves as in {record}: expected each game once"),
     later("1 move of a player: expected at least {least} to tell a rank"),
     later("{number} moves of a player: expected at least {least} to tell a rank"),
-    later("no usable game of this player"),
-    later("no usable game of this player; the records name {names}"),
+    later("no usable game of this player"), later("no usable game of this player; the records name {names}"),
     later("{name} looks like a program: people of this rank play like this, which says little about its strength."),
     later("{name}'s moves are unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."),
-    later("Record {name}: {note}."),
-    later("{record}, game {number}"),
-    later("Black of {record}"),
-    later("White of {record}"),
-    later("Black"),
-    later("White"),
+    later("Record {name}: {note}."), later("{record}, game {number}"), later("Black of {record}"),
+    later("White of {record}"), later("Black"), later("White"),
 )  # fmt: skip
 """Notes and errors that records and files of a person often cause."""
 
@@ -173,11 +157,8 @@ def message_text(message: str) -> str:
 
 def page_texts(language: str) -> dict[str, str]:
     """Return the texts of the pages in one of `LANGUAGES`, by their English; plurals by their singular."""
-    texts = {}
-    catalogue = _load("pages", language)
-    for key, text in getattr(catalogue, "_catalog", {}).items():
-        texts[key[0] if isinstance(key, tuple) else key] = text
-    return {key: text for key, text in texts.items() if key}
+    found = getattr(_load("pages", language), "_catalog", {})
+    return {key[0] if isinstance(key, tuple) else key: text for key, text in found.items() if key}
 
 
 def message_texts(language: str) -> dict[str, str]:

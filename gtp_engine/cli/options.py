@@ -168,7 +168,8 @@ class ConfigCommand(click.Command):
     """A command whose help lists the usual flags and its own; `--help-all` lists the others by section too.
 
     `usual` are the full names of the options that most users need, `unused` the sections of options that change nothing
-    in this command, which its help leaves out and which it refuses, `texts` help texts of options that differ for it, by full name.
+    in this command, which its help leaves out and which it refuses, `texts` help texts of options that differ for it,
+    by full name.
     """
 
     def __init__(
@@ -185,7 +186,11 @@ class ConfigCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; raises UsageError for a flag that would change nothing."""
         for each in self.params:
-            if isinstance(each, ConfigOption) and self._block(each) in self.unused and ctx.params[each.name] is not None:
+            if (
+                isinstance(each, ConfigOption)
+                and self._block(each) in self.unused
+                and ctx.params[each.name] is not None
+            ):
                 raise click.UsageError(f"{each.declared.flag} has no effect in {ctx.command_path}: leave it out")
         return super().invoke(ctx)
 

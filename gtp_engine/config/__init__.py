@@ -26,15 +26,6 @@ from gtp_engine.config.sections import (
 )
 
 __all__ = [
-    "AnalysisConfig",
-    "Config",
-    "GameConfig",
-    "GtpConfig",
-    "HumanConfig",
-    "NetworkConfig",
-    "Option",
-    "PlayConfig",
-    "PuctConfig",
-    "SearchConfig",
-    "TimeConfig",
-]
+    "AnalysisConfig", "Config", "GameConfig", "GtpConfig", "HumanConfig", "NetworkConfig", "Option", "PlayConfig",
+    "PuctConfig", "SearchConfig", "TimeConfig"
+]  # fmt: skip

@@ -96,10 +96,6 @@ class RankEstimate(NamedTuple):
         unlike = {"unlike_people": True} if self.is_unlike else {}
         return ranks | ends | {"moves": self.moves, "games": self.games} | unlike
 
-    def described(self, name: str) -> str:
-        """Return for people how a player of this name played."""
-        return played_like_text(name, self.to_json())
-
 
 def played_like_text(name: str, estimate: dict[str, Any]) -> str:
     """Return for people which rank a player played like, from the JSON of an estimate."""
@@ -362,7 +358,7 @@ class RankReport:
         for name, each in self.ranks.items():
             moves = ngettext("{count} move", "{count} moves", each.moves)
             games = ngettext("{count} game", "{count} games", each.games)
-            lines.append(f"{each.described(message_text(name))} ({moves}, {games})")
+            lines.append(f"{played_like_text(message_text(name), each.to_json())} ({moves}, {games})")
         for name, reason in self.untold.items():
             lines.append(_("{name}: no rank. {reason}.", name=message_text(name), reason=message_text(reason)))
         for name, reason in self.left_out.items():

@@ -155,21 +155,8 @@ def test_a_raw_evaluation() -> None:
     evaluation.time_left[0] = evaluation.winloss_error[0] = -1
     evaluation.score_error[0] = 0.125
     assert format_evaluation(evaluation, [3], game, WHITE).splitlines() == [
-        "symmetry 3",
-        "whiteWin 0.700000",
-        "whiteLoss 0.250000",
-        "noResult 0.050000",
-        "whiteLead 1.500",
-        "whiteScoreSelfplay 3.000",
-        "whiteScoreSelfplaySq 13.000",
-        "varTimeLeft -1.000",
-        "shorttermWinlossError -1.000",
-        "shorttermScoreError 0.125",
-        "policy",
-        "0.125000 0.000000",
-        "     NAN 0.500000",
-        "policyPass 0.375000",
-        "whiteOwnership",
-        "-1.0000000 0.5000000",
-        "-0.2500000 -0.0000000",
-    ]
+        "symmetry 3", "whiteWin 0.700000", "whiteLoss 0.250000", "noResult 0.050000", "whiteLead 1.500",
+        "whiteScoreSelfplay 3.000", "whiteScoreSelfplaySq 13.000", "varTimeLeft -1.000", "shorttermWinlossError -1.000",
+        "shorttermScoreError 0.125", "policy", "0.125000 0.000000", "     NAN 0.500000", "policyPass 0.375000",
+        "whiteOwnership", "-1.0000000 0.5000000", "-0.2500000 -0.0000000"
+    ]  # fmt: skip

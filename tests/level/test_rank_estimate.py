@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from gtp_engine.people.rank_estimate import (
     estimate,
     estimate_ranks,
     interval_of,
+    played_like_text,
     rank_players,
     rank_table_path,
     read_rank_table,
@@ -120,10 +122,9 @@ def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> Non
 
 
 def test_an_interval_without_an_end_says_so() -> None:
-    assert RankEstimate(14, 14, 14, 30, 1).described("Ann") == "Ann played like 5k or weaker."
-    assert RankEstimate(1, 1, 1, 30, 1).described("Ann") == "Ann played like 9d or stronger."
-    assert RankEstimate(7, 7, 7, 30, 1).described("Ann") == "Ann played like 3d."
-    assert RankEstimate(12, 14, 10, 30, 1).described("Ann") == "Ann played like 3k, between 5k or weaker and 1k."
+    texts = {(14, 14, 14): "5k or weaker", (1, 1, 1): "9d or stronger", (7, 7, 7): "3d"}
+    for ranks, text in (texts | {(12, 14, 10): "3k, between 5k or weaker and 1k"}).items():
+        assert played_like_text("Ann", RankEstimate(*ranks, 30, 1).to_json()) == f"Ann played like {text}."
     found = RankEstimate(12, 14, 10, 30, 1).to_json()
     assert found == {
         "rank": "3k", "low": "5k", "high": "1k", "or_weaker": True, "or_stronger": False, "moves": 30, "games": 1
@@ -230,8 +231,8 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
         ("handicap played", record("HA[2];B[dd];B[pp];W[aa]")),
     ]
     parsed = [(name, parse_sgf(text)) for name, text in records]
-    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
-    report = rank_players(meter, table, parsed, player=None, most=60)
+    rank = partial(rank_players, MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, most=60)
+    report = rank(player=None)
     assert set(report.ranks) == {"Ann", "Bo"} and set(report.untold) == {"Cy"}
     assert (report.ranks["Ann"].moves, report.ranks["Bo"].moves, report.ranks["Bo"].games) == (30, 31, 2)
     assert set(report.left_out) == {"small", "handicap", "handicap played"}
@@ -241,23 +242,16 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     assert "Cy: no rank. 1 move of a player: expected at least 24 to tell a rank." in text
     assert [each["player"] for each in report.to_json()["players"]] == ["Ann", "Bo", "Cy"]
 
-    alone = rank_players(meter, table, parsed, player="Ann", most=60).to_json()
+    alone = rank(player="Ann").to_json()
     assert alone["notes"] == ["Ann's moves are " + _UNLIKE] and alone["unlike_people"] is True
     known = "player rank low high or_weaker or_stronger moves games server left_out"
     assert set(alone) - {"notes", "unlike_people"} == {*known.split()}
-    unknown = rank_players(meter, table, parsed, player="Di", most=60).to_json()
+    unknown = rank(player="Di").to_json()
     assert unknown["error"] == "no usable game of this player; the records name Ann, Bo, Cy"
 
     cancel, heard = CancelToken(), list[tuple[float, str]]()
-    cancelled = rank_players(
-        meter,
-        table,
-        parsed,
-        player=None,
-        most=60,
-        progress=lambda *at: heard.append(at) or cancel.cancel(),  # type: ignore[func-returns-value]
-        cancel=cancel,
-    )
+    progress = lambda *at: heard.append(at) or cancel.cancel()  # type: ignore[func-returns-value]  # noqa: E731
+    cancelled = rank(player=None, progress=progress, cancel=cancel)
     assert heard == [(0.0, "long")] and {*cancelled.ranks} == {"Ann", "Bo"}
     assert cancelled.left_out == dict.fromkeys(["short", "small", "handicap", "handicap played"], "cancelled")
     unread = estimate_ranks({"none": b"(;SZ[77])", "two": b"(;SZ[88];B[aa])(;SZ[99];B[aa])"}).left_out

@@ -54,10 +54,9 @@ def test_json_and_marks(tmp_path: Path) -> None:
     ("words", "more", "marked"),
     [
         (("--move", 1), "", [True, False, False]),
-        (("--move", 3), "", [False, False, True]),
         ((), ";B[ke];W[aa]", [False, False, True, False, False]),
     ],
-    ids=["before a move", "after the last", "where the moves that can be played end"],
+    ids=["before a move", "where the moves that can be played end"],
 )
 def test_marks_are_in_the_position_that_was_scored(
     tmp_path: Path, words: tuple[object, ...], more: str, marked: list[bool]
