@@ -74,7 +74,7 @@ def train(config: TrainConfig, **how: Any) -> tuple[Loop, Diary]:
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> None:
-    _, diary = train(tiny_config(tmp_path, samples=110 * 16, optimizer=optimizer))
+    _, diary = train(tiny_config(tmp_path, samples=70 * 16, optimizer=optimizer))
     begin, end = diary.progress[0], diary.progress[-1]
     assert end.figures["loss"] < 0.9 * begin.figures["loss"]
     first, last = diary.validations
@@ -87,7 +87,7 @@ def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> Non
 
 @pytest.mark.parametrize(("threads", "optimizer"), [(1, "muon"), (2, "muon"), (1, "adamw")])
 def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
-    config = tiny_config(tmp_path, threads=threads, optimizer=optimizer)
+    config = tiny_config(tmp_path, threads=threads, optimizer=optimizer, samples=20 * 16)
     whole, expected = train(config)
     before, stopped = Diary(last_step=13), new_loop(config)
     assert not stopped.run([before], before.is_stopped) and len(before.progress) == 13
@@ -208,7 +208,7 @@ def test_the_average_follows_the_weights() -> None:
 
 @pytest.mark.parametrize("kind", ["checkpoint", "onnx"])
 def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None:
-    config = tiny_config(tmp_path)
+    config = tiny_config(tmp_path, samples=10 * 16)
     trained, _ = train(config)
     path = config.out / CHECKPOINT_FILE
     if kind == "onnx":
