@@ -90,7 +90,7 @@ def test_stderr_closed_by_the_reader() -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX hang-up of pipes")
 def test_a_controller_that_dies_ends_a_long_search() -> None:
-    with GtpProcess("--time-per-move", "300", "--no-early-stop") as engine:
+    with GtpProcess("--search", "uct", "--time-per-move", "300", "--no-early-stop") as engine:
         assert engine.ask(b"boardsize 9\n") == b"= \n\n"
         engine.send(b"genmove b\n")
         time.sleep(0.5)

@@ -61,7 +61,7 @@ class Windows:
         browser = await self.chromium.started()
         context = await browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light",
-            has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, **options,
+            has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, reduced_motion="reduce", **options,
         )  # fmt: skip
         self._contexts.append(context)
         context.set_default_timeout(1000 * bound(WAIT_SECONDS))

@@ -59,10 +59,10 @@ async def click_point(page: "Page", vertex: str, size: int = 9) -> None:
     await page.click(f".point[data-x='{x}'][data-y='{y}']")
 
 
-async def play(page: "Page", vertex: str) -> None:
+async def play(page: "Page", vertex: str, size: int = 9) -> None:
     """Play a move by a click, and wait for the engine's."""
     before = await page.inner_text("#number")
-    await click_point(page, vertex)
+    await click_point(page, vertex, size)
     await until(page, f"document.querySelector('#number').innerText !== '{before}' && {MY_MOVE}")
 
 

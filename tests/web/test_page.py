@@ -18,8 +18,8 @@ async def test_a_whole_game(windows: Windows, tmp_path: Path) -> None:
     games = tmp_path / "games"
     async with server(games) as port:
         page = await windows.page(f"http://127.0.0.1:{port}/")
-        await new_game(page, human="B", komi="5.5")
-        await play(page, "E5")
+        await new_game(page, size="7", human="B", komi="5.5")
+        await play(page, "E5", 7)
         assert await moves_of(page) == 2
         await keyboard_move(page)
         await analysis_on_and_off(page)
@@ -32,7 +32,7 @@ async def test_a_whole_game(windows: Windows, tmp_path: Path) -> None:
         assert await moves_of(other) == 1
         viewer = await windows.page(await page.evaluate("location.href"))
         await until(viewer, "document.querySelector('#number').innerText === '2 / 4'")
-        await play(page, await free_vertex(page))
+        await play(page, await free_vertex(page), 7)
         await until(viewer, "document.querySelector('#number').innerText === '4 / 4'")
         assert await moves_of(other) == 1, "games do not mix"
         await viewer.evaluate(f"location.hash = '{await other.evaluate('location.hash')}'")
