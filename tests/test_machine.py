@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.machine import (
+    available_cores,
     available_memory_mib,
     cpu_quota,
     describe_machine,
@@ -72,6 +73,7 @@ def test_cpu_quota(text: str, cores: float | None) -> None:
 def test_a_containers_limit_counts_when_it_is_lower() -> None:
     assert memory_mib(str(64 << 20)) == 64
     assert memory_mib("max\n") == memory_mib("")
+    assert (available_cores("150000 100000"), available_cores("50000 100000")) == (min(2, usable_cores()), 1)
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def available_cores() -> int:
-    """Return how many threads are worth starting: one for each usable core, or a container's quota if lower."""
-    quota = cpu_quota(_read(_CGROUP / "cpu.max"))
+def available_cores(cpu_max: str | None = None) -> int:
+    """Return how many threads are worth starting: one for each usable core, or the quota of `cpu_max` if lower."""
+    quota = cpu_quota(_read(_CGROUP / "cpu.max") if cpu_max is None else cpu_max)
     return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
 
 
