@@ -125,7 +125,7 @@ def test_an_analysis_takes_them_in_the_same_order(started: Callable[[str], tuple
     ("line", "komi"),
     [
         ("gtp", None),
-        ("gtp -override-config maxVisits=9", 7.5),
+        ("gtp --override-config maxVisits=9", 7.5),
         ("gtp -config files/a.cfg", 7.5),
         ("gtp -override-config rules=japanese", 6.5),
         ("gtp -override-config maxVisits=9 --komi 5.5", 5.5),

@@ -318,7 +318,7 @@ async def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
     position = {"position": {"sgf": "(;SZ[7];B[dd];W[cc])", "rules": "japanese", "komi": 3}}
     shown, rules = await ask(tools, ("show_position", position), ("rules", {"name": "AGA"}))
     assert "X" in shown["diagram"] and (shown["to_play"], shown["moves_played"], shown["ko_at"]) == ("black", 2, None)
-    assert (shown["rules"], shown["komi"]) == ("japanese", 3)
+    assert (shown["rules"], shown["komi"], Position(size=9).game().komi) == ("japanese", 3, 7)
     aga = Rules.parse("aga")
     assert (rules["ko"], rules["scoring"], rules["usual_komi"]) == (aga.ko, aga.scoring, aga.default_komi())
 
@@ -346,11 +346,12 @@ async def test_the_command_serves_on_its_standard_streams() -> None:
 
 @pytest.mark.parametrize("asks_for", ["analyse", "life_and_death"])
 async def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_its_progress(
-    asks_for: str, tools: GoTools
+    asks_for: str, tools: GoTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next question waited for the search of the cancelled one, 70 s."""
     from mcp import Client
 
+    monkeypatch.setattr("gtp_engine.people.mcp_server.PROGRESS_SECONDS", 0.01)
     told: list[tuple[float, float | None]] = []
 
     async def tell(progress: float, total: float | None, message: str | None) -> None:
@@ -372,4 +373,7 @@ async def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_
         started = time.monotonic()
         await client.call_tool("analyse", {**position, "visits": 8})
         assert time.monotonic() - started < 10.0
-    assert asks_for != "analyse" or 0 < told[0][0] < told[0][1] == 20_000
+        assert asks_for != "analyse" or 0 < told[0][0] < told[0][1] == 20_000
+        told.clear()
+        await client.call_tool("what_if", {**position, "line": ["D4"], "visits": 200}, progress_callback=tell)
+    assert told == sorted(told) and told[-1][1] == 400

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -133,8 +134,11 @@ async def test_an_engine_that_does_not_read_or_writes_without_end(komi: float) -
 def test_an_engine_that_writes_lines_that_are_no_responses_is_silent() -> None:
     babbling = [sys.executable, "-uc", "import time\nwhile True: print('loading', flush=True); time.sleep(0.02)"]
     engine = SimpleAnalysisEngine.popen(babbling, timeout=0.5, label="babbling")
+    time.sleep(0.5)
+    started = time.monotonic()
     with engine, pytest.raises(EngineTimeoutError, match="babbling: no response to query q1"):
         engine.analyse(Game(5), Limit(visits=1), timeout=0.5)
+    assert time.monotonic() - started >= 0.5, "only the silence after a query counts"
 
 
 def test_moves_settings_and_raw_queries_are_sent_as_katago_has_them(tmp_path: Path) -> None:

@@ -93,11 +93,11 @@ def test_set_up_stones_and_boards(tmp_path: Path) -> None:
         assert commands(log)[-1] == "play W A1"
     with opened("--lists set_position", log=log) as client, pytest.raises(EngineError, match="only square ones"):
         client.set_game(game)
-    with opened("--lists set_position", log=log) as client:
+    with opened("--lists set_position --lists set_free_handicap", log=log) as client:
         square = Game(5)
-        square.set_up([Move(1, Point("A1", 5))])
+        square.set_up([Move(1, Point("A1", 5)), Move(1, Point("B1", 5))])
         client.set_game(square)
-        assert commands(log)[-1] == "set_position B A1"
+        assert commands(log)[-1] == "set_position B A1 B B1"
 
 
 def test_limits_clocks_and_options(tmp_path: Path) -> None:

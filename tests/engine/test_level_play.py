@@ -256,6 +256,8 @@ def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
     engine.configure({"human.human_profile": "rank_9d"})
     engine.configure({"play.level": "5k"})
     assert engine.config.human.human_profile == "rank_9d"
+    with pytest.raises(ConfigError, match="expected a profile"):
+        engine.configure({"human.human_profile": ""})
 
 
 @pytest.mark.parametrize("level", ["20k", "9d"])

@@ -128,7 +128,8 @@ class TestFolder:
         config = VarietyConfig(avoid_repeats=str(tmp_path), avoid_repeats_utility=0.1, avoid_repeats_lambda=0.5)
         variety, game = Variety(config, print), played()
         assert costs(variety, game) == {}
-        variety.record(game, Move(BLACK, point("C3")))
+        for _ in ("once", "again"):  # counts once
+            variety.record(game, Move(BLACK, point("C3")))
         play_moves(game, "C3 G7")
         variety.record(game, Move(BLACK, point("G3")))
         game.play("G3")

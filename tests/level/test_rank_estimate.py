@@ -117,8 +117,8 @@ def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> Non
     moves = invented(5, np.random.default_rng(4), moves=90)[:LEAST_MOVES]
     assert np.isnan(moves[:, 4:6]).all(), "only the opening"
     whole = estimate(table, [invented(5, np.random.default_rng(4), moves=90)])
-    part = estimate(table, [moves])
-    assert part.low - part.high >= whole.low - whole.high and part.moves == LEAST_MOVES
+    part = estimate(table, [moves, moves[:0]])
+    assert part.low - part.high >= whole.low - whole.high and (part.moves, part.games) == (LEAST_MOVES, 1)
 
 
 def test_an_interval_without_an_end_says_so() -> None:
@@ -337,7 +337,7 @@ def test_a_record_that_breaks_off_says_where() -> None:
     ],
 )
 def test_programs_are_named(players: str, programs: set[str]) -> None:
-    _, _, notes = ranked(players + moves_text(20))
+    _, _, notes = ranked(players + moves_text(20), players.replace("BR[bot]", "") + moves_text(21))
     assert {note.split(" looks like a program")[0] for note in notes} == programs
 
 

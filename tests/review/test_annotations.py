@@ -50,7 +50,7 @@ def test_sabaki_and_lizzie_find_their_properties() -> None:
     assert node.get_raw("SBKV") == b"56.00" and node.get_raw("SBKS") == b"6.00"
     head, moves = node.get_raw("LZ").decode().split("\n")
     assert head == "Tengen-test 44.0 50 6.0 0", "the winrate of White, who has just moved; the lead of Black, to play"
-    assert moves == "move C5 visits 50 winrate 5000 prior 3000 scoreMean 6.00 pv C5"
+    assert moves == "move C5 visits 7 winrate 5000 prior 3000 scoreMean 6.00 pv C5"
 
 
 def test_a_mistake_has_a_mark_a_comment_and_a_variation() -> None:

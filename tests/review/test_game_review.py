@@ -18,7 +18,7 @@ OTHERS = ["A1", "B1", "C1", "D1", "A2", "B2", "C2"]
 
 
 def candidate(vertex: str, lead: float = 0.0) -> Candidate:
-    return Candidate(vertex, 50, 0.5, lead, 0.3, (vertex,))
+    return Candidate(vertex, 7, 0.5, lead, 0.3, (vertex,))
 
 
 def reviewed(leads: list[float], best: list[str], prior: float = 0.3) -> GameReview:

@@ -343,7 +343,8 @@ def test_a_problem_may_be_the_whole_board(record: str, region: str) -> None:
     assert {move.point for move in solution.moves} <= points
 
 
-def test_the_region_of_a_problem_reaches_to_edges_that_are_near() -> None:
+@pytest.mark.parametrize(("stones", "region"), [("D16 E18", "A15:F19"), ("P14 Q16", "O13:T19")])
+def test_the_region_of_a_problem_reaches_to_edges_that_are_near(stones: str, region: str) -> None:
     game = Game(19, 19)
-    game.set_up([Move(BLACK, parse_vertex(vertex, width=19, height=19)) for vertex in ("C16", "E18")])
-    assert region_of(game) == parse_region("A15:F19", width=19, height=19)
+    game.set_up([Move(BLACK, parse_vertex(vertex, width=19, height=19)) for vertex in stones.split()])
+    assert region_of(game) == parse_region(region, width=19, height=19)

@@ -462,25 +462,18 @@ SETTLED = """
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_moves_that_change_nothing_get_a_penalty(color: int) -> None:
-    for rules in ("chinese", "japanese"):
+    for rules, of_pass, after_a_pass in (("chinese", 0, 0), ("aga-button", -1 / 4, 0), ("japanese", -1 / 3, -1 / 3)):
         game = game_from(SETTLED, color, rules)
         board = game.board.color
-        ownership = np.zeros(board.size, dtype=np.float32)
-        for point in points(
-            game, *["A5", "B5", "C5", "A4", "B4", "C4", "A3", "B3", "C3", "A2", "B2", "C2", "A1", "B1", "C1"]
-        ):
-            ownership[point] = 1
-        on_board = np.flatnonzero(board < 3)
-        ownership[on_board] = np.where(on_board % 6 <= 3, 1, -1)
+        ownership = ((board < 3) * np.where(np.arange(board.size) % 6 <= 3, 1, -1)).astype(np.float32)
         held = ending_points(game, color, ownership, 0.5)
-        own = points(game, "A5", "B5", "A4", "B4", "A1", "B1", "A2", "B2")
-        others = points(game, "E5", "E4", "E2", "E1")
-        if color == WHITE:
-            own, others = others, own
-        assert all(held[point] == -0.5 for point in own)
-        assert all(held[point] == -0.5 for point in others)
-        assert held[PASS] == pytest.approx(0 if rules == "chinese" else -1 / 3)
-        assert not ending_points(game, color, ownership * 0.9, 0.5)[others].any()
+        black = points(game, "A5", "B5", "A4", "B4", "A1", "B1", "A2", "B2")
+        white = points(game, "E5", "E4", "E2", "E1")
+        assert all(held[point] == -0.5 for point in black + white)
+        assert held[PASS] == pytest.approx(of_pass)
+        assert not ending_points(game, color, ownership * 0.9, 0.5)[white if color == BLACK else black].any()
+        game.play(PASS)
+        assert ending_points(game, color, ownership, 0.5)[PASS] == pytest.approx(after_a_pass)
 
 
 def test_moves_that_touch_or_capture_the_opponent_get_no_penalty() -> None:

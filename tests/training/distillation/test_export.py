@@ -61,6 +61,7 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, out
         write_game(positions, 0, game)
         evaluator.evaluate(Request(positions, 1, evaluation))
         samples.append(labeller.label(positions, evaluation, [0], np.zeros_like(evaluation.policy)))
+    samples[-1].value[:] = 0  # a game without a result has no winrate
     (tmp_path / HELD_OUT).mkdir()
     path = tmp_path / HELD_OUT / str(ShardName(5, 5, 0, 0))
     write_shard(path, join(samples), ShardMeta(5, 5, "", "", "", 0))

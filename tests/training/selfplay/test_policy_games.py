@@ -259,21 +259,24 @@ def test_white_passes_while_the_policy_places_the_handicap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("win", "stops", "length"), [(0.995, True, DECIDED_MOVES), (0.995, False, 38), (0.98, True, 38)]
+    ("wins", "stops", "length"),
+    [([0.995], True, DECIDED_MOVES), ([0.995], False, 38), ([0.98], True, 38), ([0.005] * 7 + [0.5], True, 38)],
 )
-def test_games_may_stop_when_they_are_decided(win: float, stops: bool, length: int) -> None:
+def test_games_may_stop_when_they_are_decided(wins: list[float], stops: bool, length: int) -> None:
     """38 moves: the longest game on 5×5."""
-    (played,) = play(NeverPassing(win), CHINESE._replace(stops_when_decided=stops))
+    (played,) = play(NeverPassing(wins), CHINESE._replace(stops_when_decided=stops))
     assert len(played.game.moves) == length
 
 
 class NeverPassing(ScriptedRows):
-    """Never passes, and evaluates every position as a win of Black with probability `win`."""
+    """Never passes, and evaluates positions as wins of Black with these probabilities in turn."""
 
-    def __init__(self, win: float) -> None:
-        super().__init__(win=win, weights={})
+    def __init__(self, wins: list[float]) -> None:
+        super().__init__(weights={})
+        self.wins = iter(wins * 99)
 
     def evaluate(self, request: Request) -> None:
+        self.win = next(self.wins)
         super().evaluate(request)
         request.out.policy[:, PASS] = 1e-9
 
