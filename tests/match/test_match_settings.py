@@ -29,6 +29,7 @@ def settings(**values: Any) -> MatchSettings:
         ({"increment": -1.0}, r"match.increment = -1\.0: expected a number of at least 0"),
         ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
         ({"increment": 2.0}, "needs main time"),
+        ({"time_left": True}, "time_left without a clock"),
         ({"reply_timeout": 0.0}, "match.reply_timeout = 0.0: expected a number of at least 0.001"),
         ({"referee": "coin"}, "'coin': expected players or estimate or board"),
         ({"rules": "chess"}, "'chess'"),
