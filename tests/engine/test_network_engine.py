@@ -264,10 +264,10 @@ def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
 def test_pondering_leaves_visits_in_the_tree_on_behalf_of_the_engine() -> None:
     evaluator = RecordingEvaluator()
     engine = make(evaluator, puct__playout_doubling_advantage=2, time__ponder="true", search__visits=50)
-    expected = engine.genmove(BLACK).report.moves[0].pv[1]
+    engine.genmove(BLACK)
     before = evaluator.rows
     wait_until(lambda: evaluator.rows > before + 500)
-    engine.play(expected, WHITE)
+    engine.play(engine.known(engine.game).moves[0].point, WHITE)  # type: ignore[union-attr]
     report = engine.genmove(BLACK).report
     assert report.visits - report.playouts > 100 and evaluator.advantages == {2.0}
     engine.close()

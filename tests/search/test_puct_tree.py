@@ -1,5 +1,7 @@
 """The kernels of the network search against a slow oracle, and the laws that their numbers obey."""
 
+from math import inf
+
 import numpy as np
 import pytest
 from board_helpers import play_moves
@@ -29,7 +31,7 @@ from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row,
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
-from gtp_engine.search.puct.choose import root_moves, selection_weights
+from gtp_engine.search.puct.choose import root_moves, selection_weights, write_line
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import new_root, params_of, score_center
@@ -365,8 +367,7 @@ def test_utility_per_point_is_the_slope() -> None:
 def test_certain_evaluations_count_more() -> None:
     numbers = params()
     weights = [evaluation_weight(0.0, error, 0.0, numbers) for error in (0.0, 0.1, 0.25, 0.5, 1.0)]
-    assert weights == sorted(weights, reverse=True)
-    assert weights[0] == pytest.approx(8.0)
+    assert weights == sorted(weights, reverse=True) and weights[0] == pytest.approx(8.0)
     assert weights[2] == pytest.approx(0.25 / (0.25 + 0.25 / 8))
     assert evaluation_weight(0.0, -1.0, -1.0, numbers) == 1.0
     assert evaluation_weight(0.0, 0.5, 3.0, params(uncertainty=0)) == 1.0
@@ -397,8 +398,10 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
         puct = config(**values).puct
         moves = root_moves(tree, root, numbers, puct)
         weights = selection_weights(moves, tree, numbers, puct)
-        tree.tried[ROOT] = 0
-        tree.info[0] = 1
+        line = np.zeros((3, 1), dtype=np.int64)
+        write_line(tree, ROOT, BLACK, (puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, 1.4), line)
+        assert line[0, 0] == moves.points[np.argmax(weights)], "lines go on with the move that would be chosen"
+        tree.tried[ROOT], tree.info[0] = 0, 1
         tree.child[:] = 0
         promote_untried(tree, ROOT)
     return moves, weights
@@ -416,14 +419,11 @@ def test_the_move_with_the_best_lower_bound_is_preferred_if_it_has_enough_visits
 
 def test_the_radius_falls_with_the_root_of_the_visits() -> None:
     moves, _ = moves_like([400, 1600], [0.0, 0.0], [0.4, 0.4])
-    assert moves.radius[0] == pytest.approx(5 * 0.4 / 20, rel=0.01)
-    assert moves.radius[1] == pytest.approx(5 * 0.4 / 40, rel=0.01)
+    assert moves.radius == pytest.approx([5 * 0.4 / 20, 5 * 0.4 / 40], rel=0.01)
     few, _ = moves_like([1, 4], [0.0, 0.0], [0.0, 0.0])
     assert few.radius[0] > 3 * few.radius[1] > 0
 
 
 def test_visits_that_would_not_be_spent_again_do_not_count() -> None:
     _, weights = moves_like([100, 60, 1], [0.3, -0.5, -0.9], [0.1, 0.1, 0.1])
-    assert weights[0] >= 100
-    assert weights[1] < 30
-    assert weights[2] <= 1
+    assert weights[0] >= 100 and weights[1] < 30 and weights[2] <= 1

@@ -13,11 +13,13 @@ can be mixed with the weights of the search: a move that is worse than the best 
 imitation of people.  Formulas from KataGo 1.17 (`getPlaySelectionValues` again).
 """
 
+from math import inf, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.jit import kernel, wide
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.leaves import Root
@@ -32,6 +34,8 @@ from gtp_engine.search.puct.tree import (
     WEIGHT_SQUARE,
     Tree,
     edge_visits,
+    visits_of_edge,
+    weight_of_edge,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius
 
@@ -87,7 +91,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
     visits, node_visits = visits[eligible], node_visits[eligible]
     means = tree.mean[nodes]
     means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / node_visits)[:, np.newaxis]  # 1 unless edges have their own
-    sign = 1.0 if root.color == BLACK else -1.0
+    sign, largest = 1.0 if root.color == BLACK else -1.0, utility_radius(params)
     return RootMoves(
         nodes=nodes,
         points=points,
@@ -96,29 +100,64 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         node_visits=node_visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
-        radius=config.lcb_stdevs * _deviations(means, utility_radius(params)),
+        radius=config.lcb_stdevs * np.array([_deviation(mean, 1.0, largest) for mean in means]),
     )
 
 
-def _deviations(means: Floats, largest: float) -> Floats:
-    """Return the standard deviation of each mean utility; without weight it is the range, −`largest` to `largest`.
+@kernel
+def _deviation(mean: Floats, share: float, largest: float) -> float:
+    """Return the standard deviation of a mean utility with this share of its weight; without any, 2 `largest`.
 
     The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
     """
-    is_known = means[:, WEIGHT] > 0.0
-    if not is_known.all():
-        deviations = np.full(is_known.size, 2.0 * largest)
-        deviations[is_known] = _deviations(means[is_known], largest)
-        return deviations
-    weight, squares = means[:, WEIGHT].copy(), means[:, WEIGHT_SQUARE].copy()
-    utility = means[:, UTILITY]
+    weight, squares = mean[WEIGHT] * share, mean[WEIGHT_SQUARE] * share
+    if weight <= 0.0:
+        return 2.0 * largest
     samples = weight * weight / squares
-    prior = weight / samples**3
-    square = np.maximum(means[:, UTILITY_SQUARE], utility * utility + _LEAST_VARIANCE)
+    prior = weight / (samples * samples * samples)
+    squared = mean[UTILITY] * mean[UTILITY]
+    square = max(mean[UTILITY_SQUARE], squared + _LEAST_VARIANCE)
     square = (square * weight + (square + largest * largest) * prior) / (weight + prior)
-    weight += prior
-    squares += prior * prior
-    return np.sqrt((square - utility * utility) * squares / (weight * weight))
+    stdev: float = sqrt((square - squared) * (squares + prior * prior)) / (weight + prior)
+    return stdev
+
+
+Bounds = tuple[float, float, float]
+"""`lcb_stdevs`, the least share of weight for a bound to count (infinite: none does), and the largest utility."""
+
+
+@kernel
+def write_line(tree: Tree, node: int, color: int, bounds: Bounds, line: NDArray[np.int64]) -> int:
+    """Return how many moves follow `node`, with `color` to play, if each is the one to choose by visits and bounds.
+
+    The moves are written to line[0], their visits to line[1], those of the positions after them to line[2].
+    """
+    stdevs, share, largest = bounds
+    sign, length = 1.0 if color == BLACK else -1.0, wide(0)
+    while length < line.shape[1]:
+        first, last = wide(tree.first_edge[node]), wide(tree.first_edge[node]) + tree.tried[node]
+        best, most, most_explored, least = wide(0), 0.0, -inf, 0.0
+        for edge in range(first, last):
+            weight, visits = weight_of_edge(tree, edge), visits_of_edge(tree, edge)
+            if weight > most:
+                best, most = edge, weight
+            explored = weight * max(0, visits - 1) / max(1, visits) + _PRIOR_SHARE * tree.prior[edge]
+            if explored > most_explored:
+                most_explored, least = explored, share * weight
+        highest = -inf
+        for edge in range(first, last):
+            weight, mean = weight_of_edge(tree, edge), tree.mean[tree.child[edge]]
+            if weight > 0.0 and weight >= least:
+                bound = sign * mean[UTILITY] - stdevs * _deviation(mean, weight / mean[WEIGHT], largest)
+                if bound > highest:
+                    best, highest = edge, bound
+        if best == 0:
+            break
+        node, sign = wide(tree.child[best]), -sign
+        line[0, length], line[1, length] = tree.move[best], visits_of_edge(tree, best)
+        line[2, length] = tree.visits[node]
+        length += 1
+    return length
 
 
 def selection_weights(

@@ -29,6 +29,7 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -99,7 +100,7 @@ from gtp_engine.search.puct.tree_report import (
     report_of,
 )
 from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
-from gtp_engine.search.puct.utility import Params, utility_per_point
+from gtp_engine.search.puct.utility import Params, utility_per_point, utility_radius
 from gtp_engine.search.report import RawEvaluation, SearchReport, completed
 
 
@@ -193,7 +194,7 @@ class PuctSearch:
             return None
         with BUDGET.using(self._tree.store):
             node = self._tree.node_of(game, color)
-            return None if node is None else node_report(self._tree.store.tree, node, color)
+            return None if node is None else node_report(self._tree, node, color)
 
     def clear(self) -> None:
         """Forget the tree, and start the random numbers again if they have a seed."""
@@ -389,7 +390,8 @@ class SearchRun:
         self._begin_to_remember()
         if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
-        tree.score_center = center
+        tree.score_center, puct = center, config.puct
+        tree.bounds = puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, utility_radius(params)
         self._has_choices = True
 
     def _begin_to_remember(self) -> None:

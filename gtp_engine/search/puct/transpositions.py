@@ -65,10 +65,7 @@ def new_remembered(places: int) -> Remembered:
 
 def new_transpositions(nodes: int) -> Transpositions:
     """Return a table without keys for a tree of up to this many nodes."""
-    return Transpositions(
-        slots=np.zeros(_SLOTS_PER_NODE * nodes, dtype=np.int32),
-        key=np.zeros(nodes, dtype=np.uint64),
-    )
+    return Transpositions(slots=np.zeros(_SLOTS_PER_NODE * nodes, dtype=np.int32), key=np.zeros(nodes, dtype=np.uint64))
 
 
 # --- keys ---

@@ -234,26 +234,6 @@ def try_edge(tree: Tree, node: int, edge: int) -> int:
     return child
 
 
-@kernel
-def write_pv(tree: Tree, node: int, moves: NDArray[np.int64], visits: NDArray[np.int64]) -> int:
-    """Return how many moves follow `node` in the line of the largest weights, written with their visits."""
-    length = wide(0)
-    while length < moves.size:
-        first = wide(tree.first_edge[node])
-        best, best_weight = wide(0), 0.0
-        for edge in range(first, first + tree.tried[node]):
-            weight = weight_of_edge(tree, edge)
-            if weight > best_weight:
-                best, best_weight = edge, weight
-        if best == 0:
-            break
-        node = wide(tree.child[best])
-        moves[length] = tree.move[best]
-        visits[length] = visits_of_edge(tree, best)
-        length += 1
-    return length
-
-
 @spliced_kernel
 def write_post_order(tree: Tree, order: NDArray[np.int32]) -> int:
     """Return the number of nodes, written to order[0] such that none comes before those that its edges lead to.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.evaluation.positions import Evaluation, board_size, no_result, value_black
-from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.go.constants import BLACK, PASS, opponent
 from gtp_engine.search.limits import Progress
 from gtp_engine.search.puct.choose import (
     RootMoves,
@@ -19,6 +19,7 @@ from gtp_engine.search.puct.choose import (
     pruned,
     root_moves,
     selection_weights,
+    write_line,
 )
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
 from gtp_engine.search.puct.leaves import Root
@@ -35,12 +36,11 @@ from gtp_engine.search.puct.tree import (
     WEIGHT,
     Tree,
     edge_visits,
-    write_pv,
 )
 from gtp_engine.search.puct.tree_ownership import OwnershipBelow, ownership_below
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_radius
-from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, winrate_of
+from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, for_color, winrate_of
 
 PV_LENGTH: Final = 100
 """Longest continuation reported, moves."""
@@ -205,11 +205,12 @@ def _root_priors(state: SearchState) -> NDArray[np.float32]:
     return priors
 
 
-def node_report(tree: Tree, node: int, color: int) -> SearchReport:
+def node_report(kept: ReusableTree, node: int, color: int) -> SearchReport:
     """Return what a tree holds about any of its nodes, with `color` to play: no bounds and no ownership.
 
     The moves with the most visits come first.
     """
+    tree = kept.store.tree
     first = int(tree.first_edge[node])
     edges = slice(first, first + int(tree.tried[node]))
     visits, children = edge_visits(tree, edges), tree.child[edges]
@@ -220,7 +221,7 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
         playouts=0,
         seconds=0.0,
         moves=tuple(
-            _node_move(tree, first + i, int(visits[i]))
+            _node_move(kept, first + i, int(visits[i]), opponent(color))
             for i in np.argsort(-visits, kind="stable").tolist()
             if tree.visits[children[i]] > 0
         ),
@@ -232,24 +233,24 @@ def node_report(tree: Tree, node: int, color: int) -> SearchReport:
     )
 
 
-def _node_move(tree: Tree, edge: int, visits: int) -> MoveReport:
-    """Return what a tree holds about a move that was tried."""
+def _node_move(kept: ReusableTree, edge: int, visits: int, color: int) -> MoveReport:
+    """Return what a tree holds about a move that was tried, after which `color` is to play."""
+    tree = kept.store.tree
     node, point = int(tree.child[edge]), int(tree.move[edge])
-    line, line_visits = _line_from(tree, node)
+    line = _line_from(kept, node, color)
     return replace(
         _with_results(point, visits, tree.mean[node], float(tree.prior[edge])),
-        pv=(point, *line.tolist()),
-        pv_visits=(visits, *line_visits.tolist()),
+        pv=(point, *line[0].tolist()),
+        pv_visits=(visits, *line[1].tolist()),
         weight=float(tree.mean[node, WEIGHT]),
         surplus_visits=int(tree.visits[node]) - visits,
     )
 
 
-def _line_from(tree: Tree, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the continuation after a node, and the visits of its moves."""
-    line, visits = np.zeros(PV_LENGTH - 1, dtype=np.int64), np.zeros(PV_LENGTH - 1, dtype=np.int64)
-    length = write_pv(tree, node, line, visits)
-    return line[:length], visits[:length]
+def _line_from(kept: ReusableTree, node: int, color: int) -> NDArray[np.int64]:
+    """Return the continuation after a node with `color` to play, the rows of `write_line`."""
+    line = np.zeros((3, PV_LENGTH - 1), dtype=np.int64)
+    return line[:, : write_line(kept.store.tree, node, color, kept.bounds, line)]
 
 
 def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveReport:
@@ -355,7 +356,7 @@ def _tried_moves(state: SearchState, moves: RootMoves) -> _Candidates:
     """Return the moves that have visits."""
     without_pass = _leaves_out_pass(state, moves)
     weights = selection_weights(moves, state.tree, state.params, state.config, without_pass=without_pass)
-    sign = 1.0 if state.root.color == BLACK else -1.0
+    sign = for_color(1.0, state.root.color)
     return _Candidates(moves.points, moves.visits, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
 
 
@@ -370,23 +371,22 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
     """Return the report of move i, which has this selection weight."""
     tree, params, mean = state.tree, state.params, moves.means[i]
     point, visits = int(moves.points[i]), int(moves.visits[i])
-    line, line_visits = _line_from(tree, int(moves.nodes[i]))
+    line = _line_from(state.kept, int(moves.nodes[i]), opponent(state.root.color))
     if state.root.cleans_up:
-        length = _length_of_game(state.root.passes, (point, *line.tolist())) - 1
-        line, line_visits = line[:length], line_visits[:length]
+        line = line[:, : _length_of_game(state.root.passes, (point, *line[0].tolist())) - 1]
     radius = float(moves.radius[i])
     owned, deviation = state.move_ownership_at(int(moves.nodes[i]))
     return replace(
         _with_results(point, visits, mean, float(moves.priors[i])),
-        pv=(point, *line.tolist()),
-        pv_visits=(visits, *line_visits.tolist()),
+        pv=(point, *line[0].tolist()),
+        pv_visits=(visits, *line[1].tolist()),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(params),
-        utility_lcb=float(moves.utilities[i]) - radius,
+        utility_lcb=(float(moves.utilities[i]) if mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
         weight=float(mean[WEIGHT]),
         surplus_visits=max(0, int(moves.node_visits[i]) - visits),
         surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
-        pv_surplus_visits=_surplus_on_line(tree, int(moves.nodes[i]), line, line_visits),
+        pv_surplus_visits=tuple((line[2] - line[1]).tolist()),
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
@@ -414,19 +414,6 @@ def _length_of_game(passes: int, line: tuple[int, ...]) -> int:
     return len(line)
 
 
-def _surplus_on_line(tree: Tree, node: int, line: NDArray[np.int64], visits: NDArray[np.int64]) -> tuple[int, ...]:
-    """Return how many more visits than the moves of a line from `node` the positions after them have."""
-    surplus: list[int] = []
-    if tree.edge_visits.size == 0:  # every position is reached by one move
-        return ()
-    for move, count in zip(line.tolist(), visits.tolist(), strict=True):
-        first = int(tree.first_edge[node])
-        tried = tree.move[first : first + int(tree.tried[node])]
-        node = int(tree.child[first + int(np.flatnonzero(tried == move)[0])])
-        surplus.append(int(tree.visits[node]) - count)
-    return tuple(surplus)
-
-
 def _untried_moves(state: SearchState, tried: RootMoves) -> _Candidates:
     """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
     tree, root = state.tree, state.root
@@ -438,15 +425,9 @@ def _untried_moves(state: SearchState, tried: RootMoves) -> _Candidates:
         points=tree.move[edges].astype(np.int64),
         visits=np.zeros(edges.size, dtype=np.int64),
         weights=pruned(priors, state.config) if priors.any() else priors,
-        utilities=np.full(edges.size, _root_utility(state)),
+        utilities=np.full(edges.size, for_color(float(tree.mean[ROOT, UTILITY]), root.color)),
         priors=priors,
     )
-
-
-def _root_utility(state: SearchState) -> float:
-    """Return the utility of the root for the side to play."""
-    utility = float(state.tree.mean[ROOT, UTILITY])
-    return utility if state.root.color == BLACK else -utility
 
 
 def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
@@ -458,7 +439,7 @@ def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
         _with_results(point, 0, mean, float(found.priors[i])),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
-        utility_lcb=_root_utility(state) - radius,
+        utility_lcb=for_color(float(mean[UTILITY]), state.root.color) - radius,
         selection_weight=float(found.weights[i]),
         ownership_black=owned,
         ownership_stdev=deviation,

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Collection
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game, moves_since
 from gtp_engine.search.limits import RootPosition, find_position
+from gtp_engine.search.puct.choose import Bounds
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import new_means_work, new_results
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
@@ -118,14 +120,14 @@ _KEPT_SHARE: Final = 0.5
 """Share of the nodes and edges that pruning a full tree keeps: less would forget more, more would prune more often."""
 
 
-_NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean")
+_NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean", "owned")
 _EDGE_ARRAYS: Final = ("move", "prior", "child", "edge_visits", "human_prior")
-"""The last two may be empty."""
+"""The last of the nodes' and the last two of the edges' may be empty."""
 
 
 def _bytes(tree: Tree) -> int:
     """Return the bytes that the arrays of a tree take."""
-    own = sum(int(getattr(tree, name).nbytes) for name in (*_NODE_ARRAYS, "owned", *_EDGE_ARRAYS))
+    own = sum(int(getattr(tree, name).nbytes) for name in (*_NODE_ARRAYS, *_EDGE_ARRAYS))
     return own + sum(array.nbytes for array in (*tree.bias, *tree.graph))
 
 
@@ -186,8 +188,7 @@ class TreeStore:
             return
         self.tree.info[:] = 1
         for name in _NODE_ARRAYS:
-            getattr(self.tree, name)[ROOT] = 0
-        self.tree.owned[:1] = 0
+            getattr(self.tree, name)[:1] = 0
         clear_subtree_bias(self.tree.bias)
         self.tree.graph.slots[:] = 0
         self.tree.graph.key[:1] = 0
@@ -212,13 +213,9 @@ class TreeStore:
         for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
             for name in names:
                 getattr(larger, name)[:count] = getattr(tree, name)[:count]
-        if self._extras.ownership:
-            larger.owned[: self.used] = tree.owned[: self.used]
-        if self._extras.bias:
-            for name in ("bucket", "added"):
-                getattr(larger.bias, name)[: self.used] = getattr(tree.bias, name)[: self.used]
-        if self._extras.graph:
-            larger.graph.key[: self.used] = tree.graph.key[: self.used]
+        optional = [(each.bias.bucket, each.bias.added, each.graph.key) for each in (larger, tree)]
+        for new, old in zip(*optional, strict=True):
+            new[: self.used] = old[: self.used]
         self._replace(larger, nodes_left=0)
 
     def reroot(self, node: int) -> None:
@@ -326,6 +323,8 @@ class ReusableTree:
         """The human-like network's; None also without such a network."""
         self.score_center = 0.0
         """The score, points for Black, around which the utilities in the tree count points."""
+        self.bounds: Bounds = (0.0, inf, 0.0)
+        """What expected lines go by."""
         self.has_moved = True
         """Whether the last call of `move_root` moved the root."""
         self._position: RootPosition | None = None
