@@ -110,6 +110,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "list as marks": (lambda: Game(9).svg(marks=["E5"]), ArgumentError, "expected marks by vertex"),  # type: ignore[arg-type]
     "one game to encode": (lambda: encode(Game(5)), ArgumentError, "games <Game 5x5.*expected a list of Games"),  # type: ignore[arg-type]
     "number as comment": (lambda: GameTree().root.set("C", 5), ArgumentError, "value 5: expected text"),  # type: ignore[arg-type]
+    "number as a move's comment": (lambda: GameTree().root.add_move("Q16", comment=3), ArgumentError, "comment 3"),  # type: ignore[arg-type]
     "number as files": (lambda: list(GameTree.load_all(3)), ArgumentError, "records 3: expected files or folders"),  # type: ignore[arg-type]
     "text as komi": (lambda: Game(9, komi="7"), KomiError, "komi '7': expected a finite number"),  # type: ignore[arg-type]
     "huge komi": (lambda: Game(9, komi=10**400), KomiError, "expected a finite number"),
@@ -117,6 +118,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "fraction as size": (lambda: Game(9.5), InvalidSizeError, "board size 9.5"),  # type: ignore[arg-type]
     "size of a vertex": (lambda: parse_vertex("Z9", width=90, height=9), InvalidSizeError, "board size 90"),
     "number as rules": (lambda: Game(9, rules=3), RulesError, "rules 3: expected Rules, or a text such"),  # type: ignore[arg-type]
+    "rules as their text": (lambda: Rules.parse(Rules()), ArgumentError, "rules .*: expected text"),  # type: ignore[arg-type]
     "text as ko": (lambda: Rules(ko="no"), RulesError, "ko 'no': expected SIMPLE or"),  # type: ignore[arg-type]
     "number as flag": (lambda: Rules(suicide=1), RulesError, "suicide 1: expected true or false"),  # type: ignore[arg-type]
     "pass": (lambda: Game(9).color_at(PASS), InvalidVertexError, "invalid point pass"),
@@ -155,16 +157,13 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "text as seconds": (lambda: GameTree().root.set_clock("b", "1"), SgfError, "clock '1': expected seconds"),  # type: ignore[arg-type]
     "periods": (lambda: GameTree().root.set_clock("b", 1, -5), SgfError, "clock -5: expected seconds, moves or"),
     "True as point": (lambda: Game(9).play(True), InvalidVertexError, "invalid point True"),
-    "another board": (
-        lambda: GameTree(Game(9)).root.add_played(Move(BLACK, Point("A19"))),
-        InvalidVertexError,
-        "19x19",
-    ),
+    "other board": (lambda: GameTree().root.add_played(Move(BLACK, Point("A9", 9))), InvalidVertexError, "of 9x9"),
     "pass as region": (lambda: Game(9).svg(region=["pass"]), InvalidVertexError, "invalid point pass"),
     "side of owners": (lambda: Ownership({}, BLACK).seen_by("x"), InvalidColorError, "invalid color 'x'"),
     "list as color": (lambda: Color([]), InvalidColorError, r"invalid color \[\]"),  # type: ignore[arg-type]
     "section": (lambda: Config({"search.visits": 1}), ConfigError, "expected a GameConfig; Config().with_values"),  # type: ignore[arg-type]
     "number as option": (lambda: Config().with_values({3: 4}), ConfigError, "option 3: expected a name such"),  # type: ignore[dict-item]
+    "list of options": (lambda: Config().with_values(["search.visits"]), ArgumentError, "expected a Mapping"),  # type: ignore[arg-type]
     "file as config": (lambda: Engine("t.toml"), ArgumentError, "config 't.toml': expected a Config"),  # type: ignore[arg-type]
     "file as network": (lambda: Engine(evaluator="x"), ArgumentError, "evaluator 'x': expected an Evaluator"),  # type: ignore[arg-type]
     "one game": (lambda: Engine(CONFIG).evaluate(Game(5)), ArgumentError, "games <Game 5x5.*expected a list of Games"),  # type: ignore[arg-type]
@@ -182,11 +181,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "array as owners": (lambda: Game(9).svg(ownership=np.zeros(81)), ArgumentError, "ownership array"),  # type: ignore[arg-type]
     "owner beyond 1": (lambda: Game(9).svg(ownership={"A1": 7}), ArgumentError, "expected numbers from -1 to 1 by po"),
     "no number as owner": (lambda: Game(9).svg(ownership={"A1": np.nan}), ArgumentError, "of the 9x9 board"),
-    "owners of another board": (
-        lambda: Game(13).svg(ownership=Ownership({"A1": 1.0}, BLACK)),
-        ArgumentError,
-        "of the 13x13",
-    ),
+    "owner elsewhere": (lambda: Game(13).svg(ownership=Ownership({"A1": 1.0}, BLACK)), ArgumentError, "of the 13x13"),
     "shown side": (lambda: for_color(1.0, 3), InvalidColorError, "invalid color 3"),
     "copied engine": (lambda: copy.copy(Engine(CONFIG)), ArgumentError, "an engine is not copied or pickled; make one"),
     "path as a match": (lambda: run_match(MATCH, "games"), ArgumentError, "folder 'games': expected a MatchFolder"),  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from gtp_engine.base.errors import ConfigError, shown, shown_path, toml_advice
+from gtp_engine.base.errors import ConfigError, of_kind, shown, shown_path, toml_advice
 from gtp_engine.base.files import MAX_TEXT_BYTES, read_regular
 from gtp_engine.config.human import HumanConfig
 from gtp_engine.config.option import Option, Section, Value, section_options
@@ -90,7 +90,7 @@ class Config:
 
         Raises ConfigError naming the option and what it expects; nothing is set then.
         """
-        pairs = ((find_option(key), value) for key, value in values.items())
+        pairs = ((find_option(key), value) for key, value in of_kind(values, Mapping, "values").items())
         return self._with_items(
             (known, known.parse(value) if isinstance(value, str) else known.check(value)) for known, value in pairs
         )

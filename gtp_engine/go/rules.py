@@ -16,7 +16,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, shown
+from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, of_kind, shown
 
 
 class Ko(StrEnum):
@@ -129,7 +129,7 @@ class Rules:
         key left out, or the compact form KataGo writes into game records ("koSIMPLEscoreAREAtaxNONEsui0").
         Missing keys have Tromp-Taylor's values, except that territory scoring implies `tax` SEKI.  Raises RulesError.
         """
-        text = text.strip()
+        text = of_kind(text, str, "rules").strip()
         preset = _BY_SQUEEZED_NAME.get(_squeeze(text))
         if preset is not None:
             return preset.rules

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias, final
 
 from sgfmill import sgf
 
-from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, shown
+from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
@@ -284,13 +284,13 @@ class GameNode(TextNode):
         IllegalMoveError (a repetition that superko forbids is accepted, since records have it), InvalidVertexError, and
         SgfError if the position cannot be reached.
         """
+        of_kind(comment, str, "comment")
         game = self.tree._game_at(self)
         if isinstance(move, Move):
             wanted = game.as_move(move)
         else:
             point = to_point(move, width=game.width, height=game.height)
-            to_play = self._next_color() or game.to_play
-            wanted = game.as_move((to_play if color is None else to_color(color), point))
+            wanted = game.as_move(((self._next_color() or game.to_play) if color is None else to_color(color), point))
         child = next((child for child in self.children if child.move == wanted), None)
         if child is None:
             is_kept = self.tree._last_game is not None and bool(game.moves)
