@@ -138,11 +138,11 @@ def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
 
 def test_a_temperature_varies_the_move_and_nothing_else() -> None:
     """The winrate used to be that of the move drawn, for which the engine could resign."""
-    plain, drawn = search(Game(7), 200, ShapedEvaluator()), set()
+    plain, drawn = search(Game(5), 120, ShapedEvaluator()), set()
     assert plain.moves[0].visits >= FEW_VISITS
-    for seed in range(12):
-        limits = SearchRequest(Limits(200), first_move=FirstMove.DRAWN)
-        report = search(Game(7), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
+    for seed in range(8):
+        limits = SearchRequest(Limits(120), first_move=FirstMove.DRAWN)
+        report = search(Game(5), limits, ShapedEvaluator(), temperature=2, temperature_early=2, seed=seed)
         drawn.add(report.best_point)
         assert sorted(visits_of(report)) == sorted(visits_of(plain))
         assert report.winrate == plain.winrate
@@ -153,11 +153,9 @@ def test_a_temperature_varies_the_move_and_nothing_else() -> None:
 @pytest.mark.parametrize("values", [{"temperature": 2, "temperature_early": 2}, {"temperature_below": 0.5}])
 def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, float]) -> None:
     """Reviews, analyses and confirmations of the game's end used to draw their best move as well."""
-    plain = search(Game(7), 100, ShapedEvaluator())
-    for seed in range(12):
-        report = search(
-            Game(7), SearchRequest(Limits(100), first_move=first_move), ShapedEvaluator(), seed=seed, **values
-        )
+    plain, request = search(Game(5), 60, ShapedEvaluator()), SearchRequest(Limits(60), first_move=first_move)
+    for seed in range(8):
+        report = search(Game(5), request, ShapedEvaluator(), seed=seed, **values)
         assert [move.point for move in report.moves] == [move.point for move in plain.moves]
 
 
