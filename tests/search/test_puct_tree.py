@@ -31,7 +31,8 @@ from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row,
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
-from gtp_engine.search.puct.choose import root_moves, selection_weights, write_line
+from gtp_engine.search.puct.choose import root_moves, selection_weights
+from gtp_engine.search.puct.expected_line import write_line
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import new_root, params_of, score_center

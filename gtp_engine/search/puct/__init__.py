@@ -28,6 +28,7 @@ The root, and the result:
 root                position, parameters, temperature, noise, moves left out, bonuses late in a game, symmetric moves
 anti_mirror         play against an opponent who mirrors every move
 choose              the order of the root's moves, from visits and utilities; neutral points; the choice as people play
+expected_line       the line that the search expects from any node
 tree_ownership      the ownership that the search expects
 tree_report         SearchReport and Progress
 

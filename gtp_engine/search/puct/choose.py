@@ -13,15 +13,14 @@ can be mixed with the weights of the search: a move that is worse than the best 
 imitation of people.  Formulas from KataGo 1.17 (`getPlaySelectionValues` again).
 """
 
-from math import inf, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.jit import kernel, wide
 from gtp_engine.config import HumanConfig, PuctConfig
 from gtp_engine.go.constants import BLACK, PASS
+from gtp_engine.search.puct.expected_line import PRIOR_SHARE, deviation
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
 from gtp_engine.search.puct.tree import (
@@ -29,20 +28,14 @@ from gtp_engine.search.puct.tree import (
     ROOT,
     SCORE,
     UTILITY,
-    UTILITY_SQUARE,
     WEIGHT,
     WEIGHT_SQUARE,
     Tree,
     edge_visits,
-    visits_of_edge,
-    weight_of_edge,
 )
 from gtp_engine.search.puct.utility import Params, utility_radius
 
 Floats = NDArray[np.float64]
-
-_PRIOR_SHARE: Final = 2.0
-"""Visits that a prior of 1 counts for in choosing the best explored move (KataGo's)."""
 
 _LARGEST_GAIN: Final = 5.0
 """Largest factor on a move's standard deviations in the preference for the best lower bound (KataGo's)."""
@@ -63,7 +56,6 @@ _POINTS_LOSS: Final = 0.5
 _ENOUGH_VISITS: Final = 500
 """Visits above which a move has been searched enough, whatever the pass has; see `_is_searched`."""
 
-_LEAST_VARIANCE: Final = 1e-8
 _TINY: Final = 1e-50
 
 
@@ -100,64 +92,8 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         node_visits=node_visits,
         means=means,
         utilities=sign * (means[:, UTILITY] + root.bonus[points]),
-        radius=config.lcb_stdevs * np.array([_deviation(mean, 1.0, largest) for mean in means]),
+        radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
     )
-
-
-@kernel
-def _deviation(mean: Floats, share: float, largest: float) -> float:
-    """Return the standard deviation of a mean utility with this share of its weight; without any, 2 `largest`.
-
-    The variance is the measured one, with a little of the largest possible mixed in, which matters for few visits only.
-    """
-    weight, squares = mean[WEIGHT] * share, mean[WEIGHT_SQUARE] * share
-    if weight <= 0.0:
-        return 2.0 * largest
-    samples = weight * weight / squares
-    prior = weight / (samples * samples * samples)
-    squared = mean[UTILITY] * mean[UTILITY]
-    square = max(mean[UTILITY_SQUARE], squared + _LEAST_VARIANCE)
-    square = (square * weight + (square + largest * largest) * prior) / (weight + prior)
-    stdev: float = sqrt((square - squared) * (squares + prior * prior)) / (weight + prior)
-    return stdev
-
-
-Bounds = tuple[float, float, float]
-"""`lcb_stdevs`, the least share of weight for a bound to count (infinite: none does), and the largest utility."""
-
-
-@kernel
-def write_line(tree: Tree, node: int, color: int, bounds: Bounds, line: NDArray[np.int64]) -> int:
-    """Return how many moves follow `node`, with `color` to play, if each is the one to choose by visits and bounds.
-
-    The moves are written to line[0], their visits to line[1], those of the positions after them to line[2].
-    """
-    stdevs, share, largest = bounds
-    sign, length = 1.0 if color == BLACK else -1.0, wide(0)
-    while length < line.shape[1]:
-        first, last = wide(tree.first_edge[node]), wide(tree.first_edge[node]) + tree.tried[node]
-        best, most, most_explored, least = wide(0), 0.0, -inf, 0.0
-        for edge in range(first, last):
-            weight, visits = weight_of_edge(tree, edge), visits_of_edge(tree, edge)
-            if weight > most:
-                best, most = edge, weight
-            explored = weight * max(0, visits - 1) / max(1, visits) + _PRIOR_SHARE * tree.prior[edge]
-            if explored > most_explored:
-                most_explored, least = explored, share * weight
-        highest = -inf
-        for edge in range(first, last):
-            weight, mean = weight_of_edge(tree, edge), tree.mean[tree.child[edge]]
-            if weight > 0.0 and weight >= least:
-                bound = sign * mean[UTILITY] - stdevs * _deviation(mean, weight / mean[WEIGHT], largest)
-                if bound > highest:
-                    best, highest = edge, bound
-        if best == 0:
-            break
-        node, sign = wide(tree.child[best]), -sign
-        line[0, length], line[1, length] = tree.move[best], visits_of_edge(tree, best)
-        line[2, length] = tree.visits[node]
-        length += 1
-    return length
 
 
 def selection_weights(
@@ -171,7 +107,7 @@ def selection_weights(
     total = float(weights.sum())
     if without_pass:
         weights[moves.points == PASS] = 0.0
-    explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + _PRIOR_SHARE * moves.priors
+    explored = weights * np.maximum(0, moves.visits - 1) / np.maximum(1, moves.visits) + PRIOR_SHARE * moves.priors
     best = int(np.argmax(explored))
     most = float(weights[best])
     weights = _reduced_in_retrospect(moves, weights, best, exploration(tree, ROOT, total, params))

@@ -19,9 +19,9 @@ from gtp_engine.search.puct.choose import (
     pruned,
     root_moves,
     selection_weights,
-    write_line,
 )
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
+from gtp_engine.search.puct.expected_line import write_line
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.root import Mirror
 from gtp_engine.search.puct.tree import (

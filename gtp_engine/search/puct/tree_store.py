@@ -16,9 +16,9 @@ from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game, moves_since
 from gtp_engine.search.limits import RootPosition, find_position
-from gtp_engine.search.puct.choose import Bounds
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import new_means_work, new_results
+from gtp_engine.search.puct.expected_line import Bounds
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
 from gtp_engine.search.puct.transpositions import Remembered, add_all_keys
