@@ -64,6 +64,11 @@ def available_cores(cpu_max: str | None = None) -> int:
     return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
 
 
+def is_busy() -> bool:
+    """Return whether more threads wanted to run in the last minute than there are cores; Windows does not say."""
+    return sys.platform != "win32" and os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
 def has_equal_cores() -> bool:
     """Return whether all cores are known to be equally fast; only Linux on x86-64 says."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and not _SMALL_CORES.exists()

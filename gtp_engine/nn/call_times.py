@@ -2,8 +2,8 @@
 
 They decide how many positions a search has evaluated at once (`EvaluatorInfo.batches`).  They are measured once, lie
 beside the compiled networks, and are measured again for another network file, precision, processor, number of threads
-or version of a package.  While kernels are being compiled the cores are busy, so nothing is measured before.  What was
-measured while others used the machine counts for one start: it is not kept.
+or version of a package.  Nothing is measured while the cores are busy with other programs or with compiling kernels.
+What was measured while others began to use the machine counts for one start: it is not kept.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine import __version__
 from gtp_engine.base.files import json_of
-from gtp_engine.base.machine import available_cores, processor_key
+from gtp_engine.base.machine import available_cores, is_busy, processor_key
 from gtp_engine.compiled.kernel_cache import is_cache_filled, keep_network, kept_network
 from gtp_engine.evaluation.evaluator_info import FULL_AREA, EvaluatorInfo
 from gtp_engine.nn.network_evaluator import Model
@@ -26,9 +26,9 @@ _ROUNDS: Final = 12
 """Calls of each number of positions, of which the fastest counts.  The numbers take turns, so that a machine that is
 slower or faster for a while is so for all of them: where others share a processor with AMX, calls take two to three
 times as long in some seconds as in others."""
-_ALIKE: Final = 1.25
-"""Largest factor between the fastest calls of the first rounds and of the others on a machine that does nothing else.
-On a shared one, calls of 8 positions took 13 or 21 ms, a factor of 1.6."""
+_ALIKE: Final = 1.6
+"""Largest factor between the fastest calls of the first rounds and of the others for which they are kept.  It was 1.06
+to 1.48 in 15 of 16 trials on two cores with nothing else to do, and 1.64 to 10 in 12 beside six programs."""
 _PAIRS: Final = 3
 """Calls that each of two threads makes in a round."""
 _LONGEST: Final = 1.0
@@ -48,8 +48,8 @@ class CallTimes(NamedTuple):
 def call_times(networks: Sequence[OnnxModel], board: tuple[int, int], *, threads: int) -> CallTimes:
     """Return the seconds of calls of 1, 2, 4 … positions to all of these networks, measured on `board` unless kept.
 
-    Nothing for graphics cards, whose batches are large whatever they take, and while kernels are being compiled.  Where
-    pairs of calls gain, the networks are ready for them (`OnnxModel.halve_cores`).
+    Nothing for graphics cards, whose batches are large whatever they take, and while the cores are busy.  Where pairs
+    of calls gain, the networks are ready for them (`OnnxModel.halve_cores`).
     """
     runtime = networks[0].runtime
     if not runtime.provider.is_cpu:
@@ -62,7 +62,7 @@ def call_times(networks: Sequence[OnnxModel], board: tuple[int, int], *, threads
         alone, pairs = json_of((kept_network(key) or b"").decode())
         times = CallTimes(_times(alone), _times(pairs))
     except (TypeError, ValueError):  # nothing is kept, or it is damaged
-        if not is_cache_filled():
+        if not is_cache_filled() or is_busy():
             return CallTimes()
         times, is_steady = _measured(networks, board)
         if is_steady:
