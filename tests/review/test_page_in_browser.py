@@ -183,7 +183,7 @@ async def test_the_page_names_ranks_and_rules_in_the_readers_language(
 ) -> None:
     """They stood in it as programs write them."""
     page = await opened(windows, tmp_path, lessons, locale="zh-CN")
-    assert " 5 级或以下与 1 级之间。" in await page.inner_text("#ranks")
+    assert " 5\u00a0级或以下与 1\u00a0级之间。" in await page.inner_text("#ranks")
     assert " · 中国规则 · 贴目 " in await page.inner_text("#facts")
 
 
