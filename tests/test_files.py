@@ -74,6 +74,9 @@ def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
 def test_without_a_home_the_data_folder_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TengenError, match=r"^there is no home directory; set TENGEN_DATA_DIR to a folder"):
         data_folder()
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", "/share")
+    assert data_folder() == Path("/share/tengen")
     monkeypatch.setenv("TENGEN_DATA_DIR", "/data")
     assert data_folder() == Path("/data")
 

@@ -47,7 +47,7 @@ def test_the_first_language_that_we_speak_is_taken(wanted: list[str], language: 
     ("variables", "language"),
     [
         ({"LANG": "ja_JP.UTF-8"}, "ja"),
-        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "de_DE.UTF-8"}, "en"),
         ({"LANG": "en_US.UTF-8", "LANGUAGE": "de:ko:en"}, "ko"),
         ({"LANG": "zh_TW.UTF-8", "LC_MESSAGES": ""}, "zh-Hant"),
         ({}, "en"),

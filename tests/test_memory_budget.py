@@ -92,6 +92,14 @@ def test_caches_and_trees_that_have_gone_leave_room(monkeypatch: pytest.MonkeyPa
     budget.join(third)
     with budget.using(third):
         assert budget.allowed(tree, 90.0, most=80.0) == 50.0, "half of all that there is"
+    older, newer = Held(40.0), Held(40.0)
+    budget.join(older)
+    budget.join(newer)
+    assert budget.allowed(tree, 30.0, most=90.0) == 60.0
+    assert (third.memory, older.memory, newer.memory) == (0.0, 0.0, 40.0), "the one that was searched last"
+    budget.keep(tree, 80.0)
+    with budget.using(newer):
+        assert budget.allowed(tree, 90.0, most=40.0) == 12.5, "a quarter of the half that caches leave"
 
 
 def test_what_is_free_counts_when_a_tree_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

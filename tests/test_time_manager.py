@@ -198,7 +198,7 @@ def test_less_is_held_back_from_short_periods_once_moves_were_on_time(
             clock.note_lateness(lateness)
             assert held_back().lag == pytest.approx(expected)
             assert held_back().target == held_back().maximum == pytest.approx(seconds - expected)
-        assert held_back(Config(time=TimeConfig(lag=0.25))).lag == pytest.approx(min(0.5, seconds / 2))
+            assert held_back(Config(time=TimeConfig(lag=0.25))).lag == pytest.approx(min(0.5, seconds / 2))
 
 
 def test_lateness_is_forgotten_after_some_moves_in_time() -> None:

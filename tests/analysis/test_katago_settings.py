@@ -141,7 +141,7 @@ def test_later_files_and_overrides_count(tmp_path: Path) -> None:
     ("settings", "rules"),
     [
         ({"rules": "japanese"}, "japanese"),
-        ({"koRule": "SIMPLE", "scoringRule": "TERRITORY", "multiStoneSuicideLegal": "false"}, "japanese"),
+        ({"koRule": "SIMPLE", "scoringRule": "TERRITORY", "multiStoneSuicideLegal": "False"}, "japanese"),
         ({"koRule": "POSITIONAL", "scoringRule": "AREA", "taxRule": "NONE", "multiStoneSuicideLegal": "true"}, "tt"),
     ],
 )

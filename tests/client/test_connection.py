@@ -81,6 +81,10 @@ def test_errors_keep_what_is_useful(start: Starter) -> None:
         EngineDiedError, match=r"instead of replying to 'name': '.*unrecognized arguments: --wrong'; see"
     ):
         start("--wrong").send("name")
+    with pytest.raises(EngineDiedError, match=r"instead of replying to 'genmove b': 'ready'; see"):
+        start("--black die").send("genmove b")
+    with pytest.raises(EngineDiedError, match=r"instead of replying to 'name'; see"):  # not what others have said
+        start(command=join_command([sys.executable, "-c", ""])).send("name")
     reply = f"engine not available: network {'folder/' * 20}net.onnx: expected an ONNX file"
     with pytest.raises(CommandFailedError, match=f"'name' failed: '{reply}'"):
         start(f"--answers 'name {reply}' --refuse name").send("name")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from board_helpers import play_moves
 from busy_machine import bound
 from gnugo import find_gnugo, needs_gnugo
 from match_helpers import ENGINE, WITHOUT_PACKAGES, engine
@@ -69,9 +70,9 @@ def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
         assert client.genmove(game).move is None
         client.set_game(game)
         assert commands(log)[-2:] == ["play W B2", "play B C2"], "after a resignation the position is unknown"
-        game.komi = 6.5
+        game.komi = 6.1234567
         client.set_game(game)
-        assert commands(log)[:2] == ["boardsize 5", "clear_board"]
+        assert commands(log)[:4] == ["boardsize 5", "clear_board", "kgs-rules japanese", "komi 6.1234567"]
         client.send("play b A1")
         client.set_game(game)
         assert len(commands(log)) == 8, "a command of the caller may change the board"
@@ -88,9 +89,10 @@ def test_set_up_stones_and_boards(tmp_path: Path) -> None:
         sent = commands(log)
         assert (sent[0], sent[-1]) == ("rectangular_boardsize 7 5", "set_free_handicap C3 D3")
         assert sent[2] == f"kata-set-rules {game.rules.to_json()}"
-        game.set_up([Move(2, Point("A1", 7, 5))], "white")
-        client.set_game(game)
-        assert commands(log)[-1] == "play W A1"
+        for color, letter in ((2, "W"), (1, "B")):
+            game.set_up([Move(color, Point("A1", 7, 5))], "white")
+            client.set_game(game)
+            assert commands(log)[-1] == f"play {letter} A1"
     with opened("--lists set_position", log=log) as client, pytest.raises(EngineError, match="only square ones"):
         client.set_game(game)
     with opened("--lists set_position --lists set_free_handicap", log=log) as client:
@@ -98,20 +100,23 @@ def test_set_up_stones_and_boards(tmp_path: Path) -> None:
         square.set_up([Move(1, Point("A1", 5)), Move(1, Point("B1", 5))])
         client.set_game(square)
         assert commands(log)[-1] == "set_position B A1 B B1"
+        for moves, first in (["C3"], "play B C3"), ([], "boardsize 5"):  # it does not list undo
+            client.set_game(play_moves(square.copy(), moves))
+            assert commands(log)[0] == first
 
 
 def test_limits_clocks_and_options(tmp_path: Path) -> None:
     log, game = tmp_path / "log", Game(5)
     with opened("--lists time_settings --lists time_left", log=log) as client:
-        client.genmove(game, Limit(time=2.5))
-        client.genmove(game, Limit(time=2.5))
-        client.genmove(game)
-        limits = [command for command in commands(log) if command.startswith("time")]
-        assert limits == ["time_settings 0 3 1", "time_settings 0 1 0"]
         times = TimeSettings.fischer(60, 2)
+        client.genmove(game, Limit(time=2.5))
+        client.genmove(game, Limit(time=2.5))
         client.set_time_settings(times)
         client.set_time_left("b", times, full_time(times))
-        assert commands(log) == ["time_settings 58 2 1", "time_left B 58 0"]
+        client.genmove(game, Limit(time=2.5))  # a limit takes the clock's place
+        client.genmove(game)
+        sent = [command.removeprefix("time_") for command in commands(log) if command.startswith("time")]
+        assert sent == ["settings 0 3 1", "settings 58 2 1", "left B 58 0", "settings 0 3 1", "settings 0 1 0"]
         with pytest.raises(EngineError, match="Scripted has no byo-yomi"):
             client.set_time_settings(TimeSettings.byoyomi(60, 10, 3))
         with pytest.raises(EngineError, match="the visits of Scripted cannot be set"):
@@ -119,13 +124,13 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match="Scripted has no option 'level'"):
             client.set_option("level", 3)
         assert client.options() == {}
-    answers = "--answers 'kata-get-param 800' --answers 'kata-get-params {\"maxVisits\":800}' --lists kata-set-param"
+    answers = "--answers 'kata-get-param 800' --answers 'kata-get-params {\"p\":true,\"n\":8}' --lists kata-set-param"
     with opened(answers, log=log) as client:
         client.genmove(game, Limit(visits=10))
         client.genmove(game)
         sets = [command for command in commands(log) if command.startswith("kata")]
         assert sets == ["kata-get-param maxVisits", "kata-set-param maxVisits 10", "kata-set-param maxVisits 800"]
-        assert client.options() == {"maxVisits": "800"}
+        assert client.options() == {"p": "true", "n": "8"}
         client.set_option("maxVisits", True)
         assert commands(log)[-1] == "kata-set-param maxVisits true"
         with pytest.raises(EngineError, match="no limit of time"):
@@ -156,8 +161,8 @@ def test_analysis_until_a_limit(tmp_path: Path) -> None:
         found = client.analyse(game, Limit(visits=40), ownership=True)
         assert (found.side, found.to_play, found.turn, found.is_final) == (Color.WHITE, Color.WHITE, 1, True)
         assert (found.winrate, found.lead, found.visits >= 40) == (0.55, 1.25, True)
-        client.analyse(game, Limit(visits=10), every=1, allow=["A1", "pass"], avoid=[Point("B2", 5)])
-        assert commands(log)[-2:] == ["kata-analyze w 100 rootInfo true allow W A1,pass 1 avoid W B2 1", ""]
+        client.analyse(game, Limit(visits=10), every=9, timeout=3, allow=["A1", "pass"], avoid=[Point("B2", 5)])
+        assert commands(log)[-2:] == ["kata-analyze w 150 rootInfo true allow W A1,pass 1 avoid W B2 1", ""]
         assert (found.best.vertex, found.best.pv, found.best.prior) == ("D4", ("D4", "C3"), 0.3)
         assert (len(found.ownership), found.ownership["E5"]) == (25, 0.5)
         black = found.seen_by("black")
@@ -168,8 +173,9 @@ def test_analysis_until_a_limit(tmp_path: Path) -> None:
         assert str(black).startswith("black 45.0%, -1.2 points, ")
         assert [row["vertex"] for row in found.to_records()] == ["D4", "E5"]
         started = time.monotonic()
-        assert client.analyse(game, Limit(time=0.2)).is_final
+        assert client.analyse(game, Limit(time=0.1)).is_final
         assert time.monotonic() - started < 10
+        assert commands(log)[-2] == "kata-analyze w 5 rootInfo true", "two reports"
         with pytest.raises(LimitError, match="an analysis without a limit"):
             client.analyse(game, Limit())
         with pytest.raises(LimitError, match="expected time or visits"):
@@ -186,7 +192,7 @@ def test_analysis_until_a_limit(tmp_path: Path) -> None:
 def test_leaving_an_analysis_stops_it(tmp_path: Path) -> None:
     game, log = Game(5), tmp_path / "log"
     with opened("--analyzes", log=log) as client:
-        for count, report in enumerate(client.watch(game, every=0.01)):
+        for count, report in enumerate(client.watch(game, every=0.001)):
             assert not report.is_final
             if count == 2:
                 break
@@ -209,24 +215,24 @@ def test_leaving_an_analysis_stops_it(tmp_path: Path) -> None:
     ("line", "scale", "expected"),
     [
         (
-            "info move D4 visits 7 winrate 5500 prior 1000 lcb 5000 order 0 pv D4 "
+            "info move D4 visits 7 winrate 5500 scoreMean 1.5 prior 1000 lcb 5000 order 0 pv D4 "
             "info move C3 visits 3 winrate 4000 order 1 pv C3 pass",
             10_000.0,
-            (10, 0.55, None, [("D4", ("D4",), 0.1), ("C3", ("C3", "pass"), None)]),
+            (10, 0.55, 1.5, [("D4", ("D4",), 0.1, 0.5), ("C3", ("C3", "pass"), None, None)]),
         ),
         (
             "info move pass visits 5 edgeVisits 5 utility 0.1 winrate 0.7 scoreMean 2 scoreStdev 9 scoreLead 2.5 "
-            "prior 0.9 lcb 0.6 order 0 pv pass pvVisits 5 isSymmetryOf A1 "
+            "prior 0.9 lcb 0.6 order 0 pv pass isSymmetryOf A1 pvVisits 5 "
             "rootInfo winrate 0.65 visits 6 scoreLead 2 ownership 0.1 -0.2",
             1.0,
-            (6, 0.65, 2.0, [("pass", ("pass",), 0.9)]),
+            (6, 0.65, 2.0, [("pass", ("pass",), 0.9, 0.6)]),
         ),
     ],
 )
 def test_lines_of_other_engines_are_read(line: str, scale: float, expected: object) -> None:
     found = read_report(line, vertices_of(Game(5)), to_play=Color.BLACK, scale=scale, turn=0)
     assert isinstance(found, Analysis)
-    moves = [(move.vertex, move.pv, move.prior) for move in found.moves]
+    moves = [(move.vertex, move.pv, move.prior, move.lcb) for move in found.moves]
     assert (found.visits, found.winrate, found.lead, moves) == expected
     assert read_report("NN eval=0.5", (), to_play=Color.BLACK, scale=1.0, turn=0) is None
 
@@ -338,9 +344,9 @@ def test_engines_on_a_tcp_port(port: int) -> None:
 
 async def test_an_engine_for_asyncio() -> None:
     game = Game(5)
-    async with GtpEngine.popen(engine("--analyzes --black 'C3 wait:0.3' --lists time_settings")) as client:
+    async with GtpEngine.popen(engine("--analyzes --black wait:0.3 --lists time_settings")) as client:
         assert (client.name, client.version, client.lists("play"), client.is_alive()) == ("Scripted", "1.0", True, True)
-        result = await client.genmove(game, Limit(time=1))
+        result = await client.genmove(game, Limit(time=10), timeout=0.1)  # beyond the limit
         game.play(result.move)  # type: ignore[arg-type]
         answers = await asyncio.gather(*(client.send("name") for _ in range(5)))
         assert answers == ["Scripted"] * 5
@@ -368,9 +374,6 @@ async def test_an_engine_for_asyncio() -> None:
     await waited.close()
     with pytest.raises(EngineDiedError, match="has been closed"):
         await waited.genmove(game)
-    with pytest.raises(EngineStartError):
-        async with GtpEngine.popen("no-such-engine"):
-            pass
 
 
 def test_functions_in_the_place_of_engines() -> None:

@@ -68,6 +68,7 @@ def test_the_schedule_of_nine_stones() -> None:
     assert is_on_schedule(game, WHITE, -expected + 0.01)
     assert not is_on_schedule(game, WHITE, -expected - 0.01)
     assert not is_on_schedule(game, BLACK, -expected + 0.01)
+    assert is_on_schedule(game_of(40, handicap=9), WHITE, -300.0)
 
 
 @pytest.mark.parametrize(("komi", "color"), [(-50.0, WHITE), (64.0, BLACK)])
@@ -79,7 +80,7 @@ def test_komi_may_stand_for_a_handicap(komi: float, color: int) -> None:
 
 def test_even_games_are_resigned_as_before() -> None:
     assert resigns(game_of(90, komi=7.0), 20.0, WHITE)
-    assert resigns(game_of(90, komi=7.0), -20.0, BLACK)
+    assert resigns(game_of(90, komi=7.5), -3.0, BLACK)
     assert not resigns(game_of(40, komi=7.0), 20.0, WHITE)
 
 

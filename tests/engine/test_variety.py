@@ -37,10 +37,6 @@ def record(path: Path, moves: str, *, black: str = "a", white: str = "b", age: f
     os.utime(path, (1e9 - age, 1e9 - age))
 
 
-def test_without_options_nothing_is_added() -> None:
-    assert Variety(VarietyConfig(), print).bonus_black(played(), BLACK) is None
-
-
 @pytest.mark.parametrize("vertex", ["C7", "G7", "C3", "G3"])
 def test_a_mirrored_move_and_one_with_colours_exchanged_are_the_same(vertex: str) -> None:
     """On an empty board C3's images are four; White's move where colours are exchanged is one too."""
@@ -69,7 +65,6 @@ def test_a_capture_in_a_ko_and_a_pass_never_count() -> None:
 def test_the_same_joseki_elsewhere_costs_its_utility() -> None:
     """Black has played C3 in an empty corner; the other empty corners' star points cost 0.01, once each."""
     variety = Variety(VarietyConfig(avoid_repeated_patterns=0.01), print)
-    game = played("C3 J1", 9)
     assert costs(Variety(VarietyConfig(avoid_repeated_patterns=0.01), print), played("C3 pass")) == {}
     large = play_moves(Game(19), "D4 K10")
     bonus = variety.bonus_black(large, BLACK)
@@ -79,7 +74,7 @@ def test_the_same_joseki_elsewhere_costs_its_utility() -> None:
         "D16": -0.01,
         "Q16": -0.01,
     }
-    assert variety.bonus_black(large, WHITE) is not None and game.to_play == BLACK
+    assert costs(variety, play_moves(large, "pass")) == {}, "they are Black's"
 
 
 def test_records_cost_by_their_age(tmp_path: Path) -> None:
@@ -105,7 +100,7 @@ def test_records_count_by_names_numbers_and_comments(tmp_path: Path) -> None:
     assert set(costs(Variety(by_white, print), second)) == {"G7"}  # and not by Black, who was the bot
     assert costs(Variety(by_white, print), played()) == {}
     late = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_min_turn=2)
-    assert costs(Variety(late, print), played()) == {}
+    assert costs(Variety(late, print), played()) == {} != costs(Variety(late, print), second)
     for moves, counted in ("B[cc]C[%SKIP% this];W[gg]", False), ("B[cc];W[cc]", True):  # W[cc] cannot be played
         (tmp_path / "a.sgf").write_text(f"(;SZ[9];{moves})")
         assert bool(costs(Variety(VarietyConfig(avoid_sgf=str(tmp_path)), print), played())) is counted

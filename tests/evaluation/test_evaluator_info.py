@@ -40,6 +40,8 @@ def test_the_usual_and_the_only_board(
 ) -> None:
     """The usual one is the nearest to 19x19."""
     assert (sizes.usual, sizes.only, str(sizes)) == (usual, only, text)
+    beyond = ((sizes.widths[0] - 1, usual[1]), (sizes.widths[1] + 1, usual[1]), (usual[0], sizes.heights[1] + 1))
+    assert sizes.include(*usual) and not any(sizes.include(*each) for each in beyond)
 
 
 SLOW = ((1, 0.08), (2, 0.15), (4, 0.3))
@@ -98,7 +100,7 @@ def test_two_calls_are_made_at_a_time_where_that_gains_much(calls: Calls, pairs:
 def test_batches_that_are_configured_or_have_to_be_the_same_everywhere_are_not_chosen() -> None:
     assert (
         batches(FAST, size=3) == (3, 1)
-        and batches(FAST, count=1) == (8, 1)
+        and [batches(FAST, count=count)[1] for count in (1, 4)] == [1, 4]
         and batches(FAST, size=3, count=4) == (3, 4)
     )
     assert {batches(calls, repeats=True) for calls in (FAST, SLOW, ZEN4, ())} == {(8, 1)}

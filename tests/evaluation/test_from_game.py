@@ -89,6 +89,14 @@ class TestPasses:
     def test_two_in_turn_end_the_game(self, moves: tuple[str, ...], expected: int):
         assert row_of(play(Game(5, 5, CHINESE), *moves)).pass_ends[0] == expected
 
+    @pytest.mark.parametrize(("rules", "expected"), [("chinese", GOES_ON), ("japanese", ENDS)])
+    def test_a_second_one_may_go_on_by_area_and_of_the_same_side_does(self, rules: str, expected: int):
+        game = play(Game(5, 5, Rules.parse(rules)), "C3", "pass")
+        positions = row_of(game, WHITE)
+        assert positions.pass_ends[0] == GOES_ON
+        write_game(positions, 0, game, pass_goes_on=True)
+        assert positions.pass_ends[0] == expected
+
 
 class TestKey:
     def key(self, game: Game, to_play: int | None = None) -> int:

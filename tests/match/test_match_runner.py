@@ -67,7 +67,7 @@ def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path
     [
         (STONE, "", {"games": 2, "komi": 7.0}, [("B+18", "first", "score", 3), ("W+32", "first", "score", 4)], ""),
         ("", "", {"komi": 0.0}, [("0", "draw", "score", 2)], ""),
-        ("--black 'C3 resign'", "--white A1", {}, [("W+R", "second", "resign", 2)], ""),
+        ("--black 'C3 Resign'", "--white A1", {}, [("W+R", "second", "resign", 2)], ""),
         ("--black fail", "", {}, [("W+F", "second", "failure", 0)], "'genmove b' failed: 'no idea'"),
         ("--black hang", "", {"reply_timeout": 2.0}, [("W+F", "second", "failure", 0)], "'genmove b' within 2 s"),
         ("--black C3", "--refuse 'play B C3'", {}, [("B+F", "first", "refused", 1)], "the legal move C3: refused"),
@@ -251,11 +251,11 @@ class TestOpenings:
         assert len({opening.game.moves for opening in openings}) > 5
 
     def test_random_openings_keep_off_the_edge(self) -> None:
-        for opening in load_openings(settings(games=20, size=9, random_plies=6)):
-            game = opening.game
+        matches = [settings(games=20, size=size, random_plies=6) for size in (7, 9)]
+        for game in (opening.game for match in matches for opening in load_openings(match)):
             assert [move.color for move in game.moves] == [BLACK, WHITE] * 3
-            places = [point_to_xy(move.point, width=9) for move in game.moves]
-            assert all(2 <= coordinate <= 6 for place in places for coordinate in place)
+            places = [point_to_xy(move.point, width=game.width) for move in game.moves]
+            assert all(2 <= coordinate <= game.width - 3 for place in places for coordinate in place)
 
     def test_both_engines_get_the_opening(self, tmp_path: Path) -> None:
         games = play(tmp_path, games=2, random_plies=2)
@@ -269,10 +269,10 @@ class TestOpenings:
     def test_records_are_openings(self, tmp_path: Path) -> None:
         folder = tmp_path / "openings"
         folder.mkdir()
-        (folder / "b.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[dd]PL[W])")
+        (folder / "b.SGF").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[dd]PL[W])")
         (folder / "a.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa]AW[ee]PL[W])")
         games = play(tmp_path / "match", games=4, openings=str(folder))
-        assert [game.opening for game in games] == ["a.sgf", "a.sgf", "b.sgf", "b.sgf"]
+        assert [game.opening for game in games] == ["a.sgf", "a.sgf", "b.SGF", "b.SGF"]
         assert summarize(games).repeated == (), "the same moves after other stones"
         assert "play B A5" in sent(tmp_path / "match", "first")
         assert "genmove w" in sent(tmp_path / "match", "second")

@@ -151,5 +151,6 @@ def test_settings_of_uv_name_the_index(
     assert uv_index() == "https://mine/simple"
     monkeypatch.setenv("PIP_INDEX_URL", "https://other/simple")
     assert uv_index() is None, "pip's own variable counts more"
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "own=https://other/x=1")
+    for name, url in (("UV_INDEX_URL", "https://former"), ("UV_DEFAULT_INDEX", "own=https://other/x=1")):
+        monkeypatch.setenv(name, url)
     assert uv_index() == "https://other/x=1"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from gtp_engine.base.errors import ModelError
-from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.metadata import NetworkInfo, Scales, info_of, read_properties
 
 INFO = NetworkInfo(
@@ -59,14 +59,6 @@ def test_only_networks_from_katago_know_playout_doubling_advantages() -> None:
 @pytest.mark.parametrize("text", ["2-25", "9x9", "13x9", "9-13"])
 def test_sizes(text: str) -> None:
     assert str(info_of(INFO.properties() | {"tengen.sizes": text}).sizes) == text
-
-
-def test_which_boards_are_included() -> None:
-    assert ANY_BOARD.include(2, 25)
-    assert not ANY_BOARD.include(26, 19)
-    only = BoardSizes((13, 13), (9, 9))
-    assert only.include(13, 9)
-    assert not only.include(9, 13)
 
 
 def refusal(**changes: str | None) -> str:

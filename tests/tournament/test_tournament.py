@@ -196,7 +196,7 @@ class TestGames:
 class TestTables:
     @pytest.fixture
     def description(self) -> Tournament:
-        return described("", "", "", conditions=[CONDITION, CONDITION | {"title": "<small>"}])
+        return described("", "'<b>'", "", conditions=[CONDITION, CONDITION | {"title": "<small>"}])
 
     def test_points_draws_and_void_games(self, description: Tournament) -> None:
         results = {
@@ -260,7 +260,7 @@ class TestTables:
             "engine 0 (B) – engine 1 (W)",
             "engine 1 (B) – engine 0 (W)",
         ]
-        assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page
+        assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page and "<b>" not in page
         assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
         for engine_number in (0, 1, 2):
             assert tables[0].elo is not None
