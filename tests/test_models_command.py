@@ -112,9 +112,11 @@ class TestList:
     def test_an_8_bit_copy_is_listed_with_its_original(self) -> None:
         Path("models").mkdir()
         v7_network(Path("models/net.onnx"))
-        v7_network(Path("models/net-int8.onnx"), precision="int8")
-        lines = succeed("list", "models").splitlines()
-        assert lines == ["models/net.onnx  tiny (policy+value, katago-v7, float32 and int8, boards 2-25)"]
+        for name in ("alone", "net"):
+            v7_network(Path(f"models/{name}-int8.onnx"), precision="int8")
+        alone, both = succeed("list", "models").splitlines()
+        assert alone == "models/alone-int8.onnx  tiny (policy+value, katago-v7, int8, boards 2-25)"
+        assert both == "models/net.onnx  tiny (policy+value, katago-v7, float32 and int8, boards 2-25)"
 
     def test_a_file_is_listed_once(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """In a checkout the folder of the networks that ship is also the current folder's `models`."""

@@ -53,11 +53,12 @@ def settle(client: SessionClient) -> None:
 class TestAnswers:
     """Queries and their responses."""
 
-    def test_the_limits_of_the_search(self) -> None:
+    @pytest.mark.parametrize("wanted", ["includeMovesOwnership", "includeMovesOwnershipStdev"])
+    def test_the_limits_of_the_search(self, wanted: str) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             asked = query(moves=[["B", "E5"], ["W", "C3"]], analyzeTurns=[1], overrideSettings={"wideRootNoise": 0.5})
-            client.ask(asked | {"maxVisits": 5, "includeMovesOwnership": True})
+            client.ask(asked | {"maxVisits": 5, wanted: True})
         ((game, request),) = backend.opened[0].seen
         assert [(move.color, format_vertex(move.point, width=9, height=9)) for move in game.moves] == [(BLACK, "E5")]
         assert (request.limits.visits, request.wide_root_noise, request.move_ownership) == (5, 0.5, True)

@@ -27,10 +27,6 @@ def test_written_and_read_again() -> None:
     assert all(key.startswith("tengen.") for key in INFO.properties())
 
 
-def test_other_properties_are_ignored() -> None:
-    assert info_of(INFO.properties() | {"tengen.novelty": "1", "author": "unknown"}) == INFO
-
-
 def test_optional_properties_have_defaults() -> None:
     properties = {f"tengen.{key}": INFO.properties()[f"tengen.{key}"] for key in ("format", *REQUIRED)}
     bare = replace(
