@@ -74,12 +74,11 @@ CAPTURE_BESIDE = """
         (FILLS_LIBERTY, "D5", SELF_ATARI),
         (FILLS_LIBERTY, "G1", None),
         (EYE, "A7", OWN_EYE),
-        (EYE, "G7", None),
         (LADDER, "D4", LADDER_RUN),
-        (LADDER, "G7", None),
         (ATARI, "E5", None),
         (ATARI, "G1", UNANSWERED_ATARI),
         (ATARI, "pass", UNANSWERED_ATARI),
+        ("\n".join([*ATARI.splitlines()[:-2], "X X X . . . .", "O O O . . . ."]), "D1", None),  # captures as many
         (SHORT_OF_LIBERTIES, "G1", None),
     ],
 )
