@@ -16,6 +16,7 @@ def random_game(size: tuple[int, int]) -> Game:
     game = Game(*size, rules="japanese")
     game.set_up([Move(1, point) for point in rng.sample(game.legal_points(), 2)], "white")
     random_moves(rng, game, 60)
+    game.to_play = game.to_play.opponent
     return game
 
 

@@ -56,6 +56,8 @@ def test_games_are_compared_by_what_they_are() -> None:
     assert games[0] == games[1]
     games[1].komi = 0.5
     assert games[0] != games[1] != "a game"
+    games[1].komi, games[1].handicap_by_moves = games[0].komi, False
+    assert games[0] != games[1]
     assert repr(games[0]) == "<Game 9x9, chinese rules, komi 7.5, 2 moves, last white D5, black to play>"
     with pytest.raises(TypeError, match="unhashable"):
         hash(games[0])

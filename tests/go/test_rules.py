@@ -87,13 +87,6 @@ def test_names_in_any_case_and_with_any_separator() -> None:
                 assert Rules.parse(f"  {change_case(name.replace('-', separator))} ") == PRESETS[name]
 
 
-@pytest.mark.parametrize("name", KATAGO_PRESETS)
-def test_preset_name_names_an_equal_preset(name: str) -> None:
-    found = PRESETS[name].preset_name()
-    assert found is not None
-    assert PRESETS[found] == PRESETS[name]
-
-
 def test_preset_name_prefers_the_familiar_name() -> None:
     assert Rules.parse("korean").preset_name() == "japanese"
     assert Rules.parse("goe").preset_name() == "ing"

@@ -61,6 +61,7 @@ def test_marks_numbers_and_labels() -> None:
     assert "<" in texts(game.svg(marks={"A1": "<&>"}))[-1]
     assert texts(game.svg(numbers=2))[-2:] in (["3", "2"], ["2", "3"])
     assert texts(game.svg(numbers=99))[-3:] == ["1", "2", "3"]
+    assert len(texts(played(9, None, "A9 B9 E5 A8").svg(numbers=9))) == 4 * 9 + 3, "what was captured has none"
     assert len(texts(game.svg(numbers=2, marks={"D4": "triangle"}))) == len(texts(game.svg())) + 1
     with pytest.raises(InvalidVertexError):
         game.svg(marks={"K10": "circle"})
@@ -68,11 +69,11 @@ def test_marks_numbers_and_labels() -> None:
 
 def test_owners_and_candidates() -> None:
     game = played(9, None, "E5")
-    moves = [MoveAnalysis("D4", 1500, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 150, 0.456)]
+    moves = [MoveAnalysis("D4", 15000, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 1500, 0.456)]
     ownership = {point.vertex: 0.0 for point in game.legal_points()} | {"A9": 1.0, "J1": -0.5, "E5": 0.9, "A1": 0.05}
     analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
     picture = game.svg(analysis=analysis)
-    assert texts(picture)[-4:] == ["50", "1.5k", "46", "150"]
+    assert texts(picture)[-4:] == ["50", "15k", "46", "1.5k"]
     assert game.svg(analysis=analysis.seen_by("black")) == picture, "it shows the side to play"
     fills = [each.get("fill") for each in drawn(picture)["circle"] if each.get("fill-opacity")]
     assert fills == ["#12856f", "#4f7f2a"], "the best move, and one with a tenth of its visits"

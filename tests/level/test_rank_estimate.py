@@ -122,7 +122,7 @@ def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> Non
 
 
 def test_an_interval_without_an_end_says_so() -> None:
-    texts = {(14, 14, 14): "5k or weaker", (1, 1, 1): "9d or stronger", (7, 7, 7): "3d"}
+    texts = {(14, 14, 14): "5k or weaker", (1, 1, 1): "9d or stronger", (13, 13, 13): "4k"}
     for ranks, text in (texts | {(12, 14, 10): "3k, between 5k or weaker and 1k"}).items():
         assert played_like_text("Ann", RankEstimate(*ranks, 30, 1).to_json()) == f"Ann played like {text}."
     found = RankEstimate(12, 14, 10, 30, 1).to_json()
@@ -168,7 +168,10 @@ def played(count: int, *, seed: int = 1, size: int = 19) -> Game:
 
 
 def test_moves_between_equals_tell_nothing() -> None:
-    looked = MoveMeter(UniformEvaluator(), UniformEvaluator()).measure(played(60), WHITE, most=100)
+    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
+    assert not np.isnan(meter.measure(played(60), WHITE, most=2)[1, 4]), "they are evenly chosen"
+    assert np.isnan(meter.measure(played(60), BLACK, most=100)[:, 3]).sum() == 5, "from move 51 on"
+    looked = meter.measure(played(60), WHITE, most=100)
     assert looked.shape == (30, len(COLUMNS))
     np.testing.assert_allclose(looked[:, :2], 0, atol=1e-6)
     assert (looked[:, 2] < -5).all() and (looked[:25, 3] == 0).all() and (looked[25:, 4] == 0).all()
@@ -360,6 +363,7 @@ def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
     found = json.loads(result.stdout)
     assert found["games"] == 2
     assert list(found["left_out"]) == [f"{path}, game 2"], "one that cannot be read does not hide the others"
+    assert CliRunner().invoke(cli, ["rank", str(path), "--player", "Cy"]).exit_code == 1
 
 
 # What ships

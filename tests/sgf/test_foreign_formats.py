@@ -34,6 +34,7 @@ def test_gib(encoding: str) -> None:
     assert vertices(data) == ["B Q16", "W D4", "B pass", "W A1"]
     assert (record.black_name, record.black_rank, record.white_name, record.komi) == ("신진서", "9P", "박정환", 6.5)
     assert (record.result, record.date, record.notes, record.setup_stones) == ("B+4.5", "2016-03-26", (), ())
+    assert parse_sgf(GIB.replace("BLACKNAME", "BLACKNICK").encode()).black_name == "신진서 (9P)"
     assert record.rules == PRESETS["korean"]
     tree = GameTree(data)
     assert tree.root.get("EV") == ["시험 대국 [1]"]
@@ -42,7 +43,7 @@ def test_gib(encoding: str) -> None:
 
 @pytest.mark.parametrize(
     ("ending", "margin", "result"),
-    [(1, 5, "W+0.5"), (3, 0, "B+R"), (4, 0, "W+R"), (7, 0, "B+T"), (8, 0, "W+T"), (9, 0, None)],
+    [(1, 5, "W+0.5"), (0, 0, "B+"), (3, 0, "B+R"), (4, 0, "W+R"), (7, 0, "B+T"), (8, 0, "W+T"), (9, 0, None)],
 )
 def test_results_of_gib(ending: int, margin: int, result: str | None) -> None:
     for old, new in (("GRLT:0,ZIPSU:45", f"GRLT:{ending},ZIPSU:{margin}"), ("GRLT:0,ZIPSU:45,", "")):
@@ -115,6 +116,7 @@ def test_ugf(encoding: str) -> None:
     assert (record.komi, record.result, record.date, record.width) == (6.5, "B+R", "2019-03-08", 19)
     assert record.rules is not None and record.rules.preset_name() == "japanese"
     assert GameTree(data).root.get("EV") == ["第1期, 例題戦"]
+    assert vertices(UGF.replace("AA,W1,4", "AA,W1,0").encode()) == vertices(data), "stones are set up before all moves"
 
 
 @pytest.mark.parametrize(

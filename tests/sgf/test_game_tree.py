@@ -14,7 +14,6 @@ from sgfmill import sgf
 from gtp_engine.base.errors import IllegalMoveError, InvalidVertexError, SgfError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move, parse_vertex
-from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.collection import game_in, games_in
 from gtp_engine.sgf.foreign.encodings import sections_of
@@ -101,7 +100,7 @@ def test_marks_and_labels() -> None:
     root.set_label("A9", "x")
     assert root.marks == dict.fromkeys(["A8", "B8"], "triangle") | {"B9": "circle"}
     assert GameTree(tree.to_bytes()).root.labels == {"C7": "a:b", "D6": "1:2]", "A9": "x"}
-    assert "LB[cc:a\\:b][xx:n]" in tree.to_sgf(), "what is not a label of this board stays"
+    assert "LB[cc:a\\:b][xx:n][dd:1\\:2\\]]" in tree.to_sgf(), "what is not a label of this board stays"
     with pytest.raises(SgfError, match="mark 'star': expected one of triangle"):
         root.set_mark("A1", "star")
     with pytest.raises(InvalidVertexError):
@@ -173,21 +172,6 @@ def test_what_the_root_cannot_do() -> None:
         root.children[0].add_move("A9")
     with pytest.raises(SgfError, match="a name of capital letters"):
         root.set("pb", "x")
-
-
-def test_a_tree_of_a_game() -> None:
-    game = Game(9, rules="japanese", komi=0.5)
-    game.set_handicap(["C3", "G7"])
-    game.play("E5")
-    tree = GameTree(game)
-    again = tree.main_line()[-1].game()
-    assert (again.moves, again.setup_stones, again.rules, again.komi) == (
-        game.moves,
-        game.setup_stones,
-        game.rules,
-        0.5,
-    )
-    assert GameTree().size == (19, 19)
 
 
 def test_a_node_whose_position_cannot_be_reached() -> None:

@@ -48,6 +48,7 @@ def test_a_record_with_everything() -> None:
         Move(BLACK, at("A9", 5, 9)), Move(WHITE, at("E1", 5, 9)), Move(BLACK, PASS), Move(WHITE, PASS)
     )  # fmt: skip
     assert record.notes == ()
+    assert parse("(;SZ[9];B[cc];W[dd]KO[1];KO[6.5])").komi == 6.5, "a move with KO has none"
 
 
 def test_texts_have_no_control_characters() -> None:
@@ -218,6 +219,7 @@ def test_setup_in_the_middle_starts_the_game_afresh() -> None:
     assert parse(text).later_setups == (LaterSetup(2, (Move(BLACK, at("C1", 3)),), (at("A3", 3),), BLACK),)
     game = load(text)
     assert position(game) == grid(". . X\n. O .\n. . X")
+    assert len(parse("(;SZ[3];B[aa];AE[aa];B[aa])").moves) == 2, "it is not written twice"
     assert game.moves == (Move(BLACK, at("C3", 3)),)
     assert game.to_play == WHITE
 
@@ -261,17 +263,6 @@ def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
     text = "(;SZ[3];B[aa];AW[cc];W[bb])"
     assert position(load(text, 2)) == grid("X . .\n. . .\n. . O")
     assert position(load(text, 1)) == grid(". . .\n. . .\n. . .")
-
-
-def test_setup_in_the_middle_may_only_change_the_player() -> None:
-    game = load("(;SZ[3];B[aa];W[bb];PL[W])")
-    assert (len(game.moves), game.to_play) == (2, WHITE)
-
-
-def test_a_move_in_the_root_comes_after_its_stones() -> None:
-    game = load("(;SZ[3]B[bb]AW[aa])")
-    assert position(game) == grid("O . .\n. X .\n. . .")
-    assert game.to_play == WHITE
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     game = record_to_game(parse("(;KM[0]RU[Japanese])"), rules=PRESETS["aga"], komi=3.75)
     assert (game.rules, game.komi) == (PRESETS["japanese"], 0.0)
     assert record_to_game(parse("(;RU[Japanese])")).komi == 6.5
+    assert "HA[" not in format_sgf(load("(;AB[dp][pd]PL[B])")), "Black moves first"
 
 
 @pytest.mark.parametrize(
@@ -58,13 +59,6 @@ def test_a_ko_that_is_retaken_and_suicides_are_played(text: str, vertex: str, co
     game = load(text)
     assert game.color_at(vertex) == color
     assert position(load(format_sgf(game))) == position(game)
-
-
-def test_repetitions_are_played() -> None:
-    ko = "(;SZ[5]RU[Tromp-Taylor]AB[ba][ab][bc]AW[ca][bb][db][cc];B[cb];W[];B[];W[bb])"
-    game = load(ko)
-    assert position(game) == position(load(ko, 1))
-    assert game.to_play == BLACK
 
 
 def test_a_written_record_byte_for_byte() -> None:

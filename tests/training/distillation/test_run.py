@@ -29,7 +29,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import info_of, read_info, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
-from gtp_engine.training.core.reporting import RunLog, read_log, write_panels
+from gtp_engine.training.core.reporting import RunLog, read_log, smoothed, write_panels
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, module_of_file
@@ -178,6 +178,7 @@ def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> 
     assert [line.get("samples") for line in read_log(path)] == [8, 8, None]
     assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}
     assert test == {"against the first network": {"winrate": 0.5}} and "win rate" not in path.read_text()
+    assert smoothed([(i, i % 2) for i in range(400)])[:2] == [(1, 0.5), (3, 0.5)], "neighbours are averaged"
 
 
 def test_the_names_of_curves_have_a_fixed_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

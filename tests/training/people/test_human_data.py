@@ -1,6 +1,7 @@
 """Games between people as data: reading, samples, players that are held out, and a network that learns from them."""
 
 import contextlib
+import gzip
 import json
 import lzma
 from collections.abc import Sequence
@@ -104,6 +105,8 @@ def test_lines_and_records_are_read_alike(tmp_path: Path) -> None:
         assert (game_read.start.komi, game_read.start.rules) == (6.5, first.start.rules)
         assert game_read.moves == first.moves and len(game_read.moves) == 3
     assert first.players == second.players == ("0", "1000")
+    (tmp_path / "g.gz").write_bytes(gzip.compress(json.dumps(game | {"white_rank": "3p"}).encode()))
+    assert next(read_games([tmp_path / "g.gz"], pytest.fail)).ranks == (rank_number("3k"), rank_number("9d"))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +159,8 @@ def test_a_sample_is_the_position_before_a_move(tmp_path: Path) -> None:
         assert samples.policy[row].sum() == 1
         assert action is None or samples.policy[row, action] == 1
     assert not wanted
+    drawn = fill(tmp_path / "drawn", [line(1, result="0")], positions=100, held_out=0.0)
+    assert (samples_of(drawn / TRAIN).value == [0.5, 0.5, 0.0]).all()
 
 
 def test_no_player_is_in_both_parts(tmp_path: Path) -> None:
