@@ -222,7 +222,9 @@ def test_clean_leaves_other_programs_code_alone(monkeypatch: pytest.MonkeyPatch,
     """NUMBA_CACHE_DIR may be shared: only the folder of this version is surely ours."""
     (tmp_path / "numba" / ("a" * 16)).mkdir(parents=True)
     (tmp_path / "numba" / ("b" * 16)).mkdir()
+    (tmp_path / kernel_cache.NETWORKS_FOLDER).mkdir()
     clean(monkeypatch, tmp_path / "numba" / ("a" * 16))
+    assert (tmp_path / kernel_cache.NETWORKS_FOLDER).exists()
     assert [path.name for path in (tmp_path / "numba").iterdir()] == ["b" * 16]
 
 

@@ -164,6 +164,9 @@ async def test_what_a_search_says_names_its_visits_and_its_network(tools: GoTool
     analysis, comparison, what_if, review, _ = answers
     assert analysis["to_play"] == "white"
     growing = await ask(tools, *(("analyse", {"position": position, "visits": each}) for each in range(60, 200, 10)))
+    best = growing[-1]["best_moves"][0]
+    assert best["winrate_percent_at_least"] < best["winrate_percent_of_mover"]
+    assert best["move"] not in best["continuation"]
     visits = [move["visits"] for each in growing for move in each["best_moves"]]
     assert min(visits) == 8, "what was hardly searched is not told"
     (empty,) = await ask(tools, ("analyse", {"position": {"size": SIZE}, "visits": 400, "moves": 50}))
@@ -319,6 +322,8 @@ async def test_rules_and_the_picture_of_a_position(tools: GoTools) -> None:
     shown, rules = await ask(tools, ("show_position", position), ("rules", {"name": "AGA"}))
     assert "X" in shown["diagram"] and (shown["to_play"], shown["moves_played"], shown["ko_at"]) == ("black", 2, None)
     assert (shown["rules"], shown["komi"], Position(size=9).game().komi) == ("japanese", 3, 7)
+    suicide = Position("(;SZ[3]RU[Tromp-Taylor]PL[W]AB[ab][bb][ca]AW[aa])")
+    assert tools.check_move(suicide, "B3")["captures"] == []
     aga = Rules.parse("aga")
     assert (rules["ko"], rules["scoring"], rules["usual_komi"]) == (aga.ko, aga.scoring, aga.default_komi())
 

@@ -205,10 +205,11 @@ def test_a_published_network_is_found_by_its_name(tmp_path: Path, monkeypatch: p
     assert model_path("best") == network
 
 
-def test_on_a_terminal_the_download_is_offered_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flag", ["--model", "--human-model"])
+def test_on_a_terminal_the_download_is_offered_first(tmp_path: Path, flag: str) -> None:
     pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
     terminal, theirs = pty.openpty()
-    words = [sys.executable, "-m", "gtp_engine", "--model", "best"]
+    words = [sys.executable, "-m", "gtp_engine", flag, "best"]
     with subprocess.Popen(
         words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, env=os.environ | {"TENGEN_DATA_DIR": str(tmp_path)}
     ) as process:

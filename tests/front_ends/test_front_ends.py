@@ -173,9 +173,12 @@ class TestGoGui:
         write(tmp_path / ".gogui-prefs", "#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
         set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go"))
         set_up("gogui", tmp_path)
+        path = tmp_path / ".gogui-prefs"
+        path.write_text(path.read_text().replace("1.version=", "1.version=2"))
         set_up("gogui", tmp_path, SIMPLE)
         found = self.programs(tmp_path)
-        assert {"size=2", "0.command=/gnugo", "1.command=/opt/gtp-engine --level 5k"} < set(found) and len(found) == 11
+        wanted = {"size=2", "1.version=2", "0.command=/gnugo", "1.command=/opt/gtp-engine --level 5k"}
+        assert wanted < set(found) and len(found) == 11
         text = (tmp_path / ".gogui-prefs").read_text()
         assert text.startswith("#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
 
@@ -208,8 +211,9 @@ class TestServers:
     def test_kgs_and_cgos(self, tmp_path: Path, name: str, line: str) -> None:
         set_up(name, tmp_path, SIMPLE)
         assert line in (tmp_path / FILES[name]).read_text().splitlines()
-        with pytest.raises(ConfigError, match="cannot pass on '/opt/my engine/gtp-engine'"):
-            set_up(name, tmp_path)
+        for program in ("/opt/my engine/gtp-engine", "/opt/o'neil/gtp-engine"):
+            with pytest.raises(ConfigError, match=r"cannot pass on .*/opt/"):
+                set_up(name, tmp_path, EngineCommand(program))
 
     @pytest.mark.parametrize(
         ("program", "line"),
@@ -343,6 +347,8 @@ def test_backups_replace_no_other_file(tmp_path: Path) -> None:
     set_up("sabaki", tmp_path)
     second = set_up("sabaki", tmp_path, SIMPLE)
     assert second.name == "settings.json.backup2"
+    (tmp_path / FILES["sabaki"]).write_bytes(second.read_bytes())
+    assert set_up("sabaki", tmp_path, SIMPLE) == second, "the same content needs no other"
     assert "first" in second.with_name("settings.json.backup").read_text()
 
 

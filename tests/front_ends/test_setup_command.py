@@ -51,7 +51,7 @@ def test_yes_and_dry_run_do_not_ask(settings: Path) -> None:
 
 def test_the_engines_options_become_arguments(settings: Path) -> None:
     (settings.parent / "net.onnx").touch()
-    flags = ["--model", "net.onnx", "--level", "5k", "--no-resign", "--ponder", "--rules", "japanese"]
+    flags = ["--model", "net.onnx", "--human-model", "best", "--level", "5k", "--no-resign", "--ponder"]
     sabaki(settings, "--yes", *flags)
     model = (settings.parent / "net.onnx").as_posix()
     words = engines(settings)[0]["args"].split()

@@ -264,9 +264,11 @@ class TestEnd:
         session.accept_score()
         assert state_of(session)["owners"] == state["owners"]
 
-    def test_time_runs_out(self, engine: Engine) -> None:
+    @pytest.mark.parametrize("human", [BLACK, WHITE])
+    def test_time_runs_out(self, engine: Engine, human: int) -> None:
         watch = Time()
-        session = start(engine, watch, time=TimeSettings.byoyomi(60, 10, 2))
+        session = start(engine, watch, human=human, time=TimeSettings.byoyomi(60, 10, 2))
+        session.clock.start(BLACK)
         watch.now += 79
         assert not session.check_time()
         watch.now += 2
@@ -364,6 +366,7 @@ class TestSettings:
         assert start(engine).game.komi == 7.5
         assert start(engine, width=9).game.komi == 7.0  # with 7.5 White wins
         assert start(engine, width=9, rules="japanese").game.komi == 6.5
+        assert start(engine, width=9, height=7, time=TimeSettings.byoyomi(0, 5, 1)).game.komi == 7.5
 
     @pytest.mark.parametrize(
         ("settings", "error"),
@@ -405,6 +408,7 @@ class TestRecords:
     def test_a_record_is_finished_by_a_result_only(self, engine: Engine, text: str, result: str) -> None:
         loaded = GameSession.load(engine, f"(;SZ[9]RE[{text}];B[cc];W[];B[])")
         assert (loaded.result, loaded.phase) == (result, Phase.FINISHED if result else Phase.SCORING)
+        assert not GameSession.load(engine, "(;SZ[7]KM[7]RE[B+42];B[dd])").is_counted, "without passes"
 
     def test_a_game_that_was_being_scored_goes_on_there(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, scoring(engine).to_sgf())
@@ -557,6 +561,9 @@ class TestTree:
         session.undo()
         session.redo()
         assert line_of(session) == ["C3"], "what was taken back last"
+        session.engine_move()
+        session.play("pass")
+        assert [session.undo(), session.undo(), session.redo(), session.redo()] == [1, 2, 2, 1]
 
     def test_the_engine_goes_on_in_the_branch(self, engine: Engine) -> None:
         session = GameSession.load(engine, self.RECORD, human=BLACK)
@@ -582,6 +589,8 @@ class TestTree:
         session = GameSession.load(engine, self.RECORD)
         assert session.to_bytes() == self.RECORD
         assert GameTree(session.to_bytes(is_main=True)).to_bytes() == self.RECORD
+        session.go_to(session.tree.root.children[0].id)
+        assert "RE[B+R]" in session.to_sgf(), "moves follow"
         session.go_to(session.tree.root.children[0].children[1].id)
         line = GameTree(session.to_bytes(is_main=True)).main_line()
         assert [node.vertex for node in line[1:]] == ["C5", "C3"]

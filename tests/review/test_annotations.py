@@ -79,6 +79,10 @@ def test_own_output_is_recognised() -> None:
 def test_territory_is_marked_on_request() -> None:
     node = nodes_of(annotated(RECORD, review_of(), territory=True))[-1]
     assert (2, 2) in node.get("TB") and (3, 1) in node.get("TW")
+    review = review_of()
+    last = replace(review.findings[-1], ownership=(50, *[-50] * 23, 51))
+    node = nodes_of(annotated(RECORD, replace(review, findings=(*review.findings[:-1], last)), territory=True))[-1]
+    assert node.get("TB") == {(0, 4)} and not node.has_property("TW"), "more than 50%"
 
 
 def test_usual_moves_have_no_comment() -> None:

@@ -1,5 +1,6 @@
 """What can be learned from a review: positions to solve, what people of the players' ranks play, what was solved."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,8 @@ def test_a_rank_that_is_not_known_is_not_invented() -> None:
     found = completed(review, analysis_of(), people)
     assert all(move.people is None for move in found.moves) and human.asked == []
     assert found.side("B").played_like.note == "the network uniform has no table of ranks"
+    review = with_mistakes(RECORD.replace(b"BR[3k]", b"BR[3p]"))
+    assert completed(review, analysis_of(), people_who_play(review, 1)[0]).side("B").played_like.rank == "9d"
 
 
 def test_every_move_that_was_compared_is_an_answer_and_right_if_it_loses_less_than_a_point() -> None:
@@ -118,6 +121,10 @@ def test_what_was_solved_is_counted_over_games(tmp_path: Path) -> None:
     assert LearningRecord(path).counts() == {"games": 2, "lessons": 3, "solved": 2, "first": 1}
     record.add("one", 12, "later")
     assert LearningRecord(path).of("one") == {12: "later", 30: "first"}
+    path.write_text(json.dumps({str(number): {"1": "first"} for number in range(1000)}))
+    record.add("0", 2, "later")
+    record.add("new", 1, "later")
+    assert (record.counts()["games"], len(record.of("0")), record.of("1"), len(record.of("new"))) == (1000, 2, {}, 1)
     path.write_text("[damaged")
     assert record.counts()["games"] == 0
 
@@ -129,6 +136,7 @@ TIMES = [
     ("TM[60]OT[10 fischer]", ";B[aa]BL[65];W[bb]WL[70];B[cc]BL[72]", (5.0, 0.0, 3.0)),
     ("", ";B[aa]BL[65];W[bb];B[cc]BL[50]", (None, None, 15.0)),
     ("TM[60]", ";B[aa]BL[nan];W[bb]WL[61];B[cc]BL[x]", (None, None, None)),
+    ("TM[1e9]", ";B[aa]BL[60];W[bb]", (None, None)),
 ]
 
 
@@ -150,4 +158,4 @@ def test_the_review_is_for_the_person_against_an_engine_or_the_player_that_is_na
     assert person("KataGo 1.16", "Ann") == "W"
     assert person("Ann", "Bob") is None
     assert person("Ann", "Bob", "Bob") == person("Ann", "Bob", " bob") == "W"
-    assert person("Ann", "Bob", "Cy") is None
+    assert person("Ann", "Bob", "Cy") is person("KataGo", "Ann", "Cy") is None

@@ -19,6 +19,7 @@ GAMES = {
     "set up": "(;SZ[5]AB[bb][dd]RE[W+R];W[cc])",
     "illegal": "(;SZ[5]RE[W+R];B[cc];W[cc])",
     "another size": "(;SZ[7]RE[W+R];B[db])",
+    "White first": "(;SZ[5]RE[W+R];W[db])",
 }
 
 
@@ -51,7 +52,8 @@ def test_games_are_found_by_their_positions_whatever_the_symmetry() -> None:
         found = openings.moves(after(corner), "5k")
         assert [(move.games, move.black, move.white) for move in found] == [(2, 1, 1), (1, 1, 0)]
         assert found[0].vertex == opposite
-    assert openings.moves(after("A1"), "5k") == []
+    changed = index_of({"one": "(;SZ[5]RE[W+R];B[cc];AE[cc];W[aa])"})
+    assert openings.moves(after("A1"), "5k") == Openings(None, changed).moves(after("C3"), "5k") == []
 
 
 def test_a_stone_that_a_move_leaves_symmetric_has_one_move_for_both_sides() -> None:

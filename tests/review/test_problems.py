@@ -297,7 +297,10 @@ def test_a_problem_says_who_moves_and_which_lines_are_right() -> None:
     assert [node.get("is_right") for node in second["nodes"]] == [None, None, True, False]
 
 
-@pytest.mark.parametrize(("comment", "color"), [("White to live.", "white"), ("흑", "black"), ("白番", "white")])
+@pytest.mark.parametrize(
+    ("comment", "color"),
+    [("White to live.", "white"), ("흑", "black"), ("白番", "white"), ("White to live.]PL[B", "black")],
+)
 def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, color: str) -> None:
     assert problem_values(f"(;SZ[9]AB[aa]AW[bb]C[{comment}])".encode())["first"] == color
 

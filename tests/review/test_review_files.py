@@ -13,6 +13,7 @@ from rich.cells import cell_len
 
 from gtp_engine.base import languages
 from gtp_engine.cli import cli
+from gtp_engine.cli.record_commands import ReviewSettings
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
@@ -169,6 +170,8 @@ def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
     result["positions"] = result["positions"] * 100
     text = terminal_report(result, width=60, color=False)
     assert max(len(line) for line in text.splitlines()) <= 60
+    result["positions"] = [{"lead": -8.0}] * 9
+    assert terminal_report(result | {"notes": []}, width=60, color=False).splitlines()[1].strip() == "+8.0"
 
 
 def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
@@ -187,6 +190,7 @@ def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
 
 
 def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(game: Path, tmp_path: Path) -> None:
+    assert [ReviewSettings(total=text).total for text in ("90", "1.5min", "2m")] == ["90.000000"] * 2 + ["120.000000"]
     (tmp_path / "config.toml").write_text("[search]\nvisits = 50\n")
     words = ["review", str(game), "--config", str(tmp_path / "config.toml"), "--seconds", "0.001"]
     done = CliRunner().invoke(cli, words)

@@ -48,3 +48,5 @@ def test_a_folder_is_named_as_it_was_typed(tmp_path: Path) -> None:
     with pytest.raises(SgfError, match="expected a regular file") as caught:
         read_record(str(tmp_path))
     assert f"'{tmp_path}'" in str(caught.value)
+    (tmp_path.parent / f"{tmp_path.name}.sgf").write_text("(;SZ[9])")
+    assert read_record(str(tmp_path)) == b"(;SZ[9])", "a record has precedence"

@@ -4,9 +4,11 @@ import asyncio
 import re
 
 import pytest
+from click.testing import CliRunner
 from web.serving import TOKEN, Client, serving, told
 
 from gtp_engine.base.errors import ConfigError
+from gtp_engine.cli import cli
 from gtp_engine.people.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
 from gtp_engine.people.web.server_settings import ServerSettings, new_token
 
@@ -100,6 +102,8 @@ async def test_what_each_role_may_do() -> None:
             for_all = ["review", "rename_game"]
             assert refused == {"watch": ["new", "play", *for_all], "play": for_all, "compute": []}[role]
             await socket.close()
+        path = f"/gtp?token={tokens['watch']}"
+        assert await status(client, path, **everything) == LET_THROUGH, "of two tokens the one that allows more counts"
 
 
 async def test_a_link_for_less_takes_nothing_away_from_a_browser() -> None:
@@ -142,6 +146,7 @@ async def test_tokens_cannot_be_found_by_trying() -> None:
             assert await status(client, **sent("one more", address)) == 429
         assert await status(client, **sent(TOKEN, "192.0.2.1")) == 429, "it is not looked at"
         assert await status(client, **sent(TOKEN, "192.0.2.2")) == LET_THROUGH, "it was right here before"
+        assert await status(client, "/gtp?token=new", **sent(TOKEN, "192.0.2.2")) == LET_THROUGH, "beside a new one too"
         assert await status(client, **sent(TOKEN, "192.0.2.3")) == LET_THROUGH
         assert await status(client, X_Forwarded_For="192.0.2.1") == 401, "without a token nothing is tried"
         assert len(told) == 2 * MOST_GUESSES
@@ -196,6 +201,8 @@ async def test_every_response_keeps_pages_of_others_out() -> None:
 def test_tokens_that_can_be_guessed_or_do_not_fit_into_an_address(token: str) -> None:
     with pytest.raises(ConfigError, match="16 or more letters"):
         ServerSettings(token=token)
+    words = ["serve", "--token", token, "--proxy", "none"]
+    assert "16 or more" in CliRunner().invoke(cli, words, env={"TENGEN_TOKEN": new_token()}).stderr, "the flag counts"
 
 
 def test_new_tokens_are_allowed_and_differ() -> None:
@@ -213,8 +220,10 @@ def test_which_addresses_only_this_machine_reaches(host: str, is_local: bool) ->
 
 def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
     assert ServerSettings(token="off").token == "off"
-    with pytest.raises(ConfigError, match="token off where other machines can connect"):
-        ServerSettings(token="off", host="0.0.0.0")
+    assert ServerSettings(allowed_host=" Go.Example, b").names == {"go.example", "b"}
+    for host in ("0.0.0.0", "::", "go.example"):
+        with pytest.raises(ConfigError, match="token off where other machines can connect"):
+            ServerSettings(token="off", host=host)
     with pytest.raises(ConfigError, match="proxy 'nginx': expected an IP address"):
         ServerSettings(proxy="127.0.0.1, nginx")
 

@@ -103,6 +103,7 @@ def test_other_machines_are_told_the_addresses_of_this_one(monkeypatch: pytest.M
     assert lines[1] == f"From other machines  http://192.168.0.2:8361/?token={TOKEN}"
     assert lines[2] == f"From other machines  http://10.0.0.7:8361/?token={TOKEN}"
     assert f"ws://192.168.0.2:8361/analysis?token={TOKEN}" in lines[3]
+    assert greeting(("::", 8361), TOKEN, is_encrypted=False).splitlines() == lines
     monkeypatch.setattr(server_settings.sys.stderr, "isatty", lambda: True, raising=False)
     with_code = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
     drawn = with_code[3:-3]
