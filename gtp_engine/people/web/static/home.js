@@ -3,7 +3,6 @@
 import { pictureOf } from "./drawing.js";
 import { _, ngettext, sentences } from "./language.js";
 import { playerName, rankName } from "./names.js";
-import { qrCode } from "./qr.js";
 import { resultText } from "./result.js";
 
 const STEP = 30; // games of the list that come at once
@@ -128,7 +127,7 @@ export async function share(dialog, id, role) {
     const { token } = await answer.json();
     const link = new URL(token === null ? "./" : `./?token=${token}`, location.href);
     link.hash = `game=${id}`;
-    offer(box, link.href);
+    await offer(box, link.href);
   }
   dialog.querySelector("#links-here").hidden = !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);
   dialog.querySelector("#links-close").onclick = () => dialog.close();
@@ -136,7 +135,8 @@ export async function share(dialog, id, role) {
 }
 
 /** Offer a link: to copy, to share with the system's dialog where there is one, and as a QR code for a phone. */
-function offer(box, link) {
+async function offer(box, link) {
+  const { qrCode } = await import("./qr.js");
   const [field, copy, pass] = ["input", ".copy", ".pass"].map((each) => box.querySelector(each));
   field.value = link;
   field.onfocus = () => field.select();
