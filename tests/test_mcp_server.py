@@ -381,4 +381,4 @@ async def test_a_cancelled_question_leaves_the_engine_free_and_a_long_one_tells_
         assert asks_for != "analyse" or 0 < told[0][0] < told[0][1] == 20_000
         told.clear()
         await client.call_tool("what_if", {**position, "line": ["D4"], "visits": 200}, progress_callback=tell)
-    assert told == sorted(told) and told[-1][1] == 400
+    assert told == sorted(told) and told[-1][0] <= told[-1][1] >= 400

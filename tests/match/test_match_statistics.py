@@ -82,7 +82,7 @@ def test_games_that_repeat_earlier_ones_are_named() -> None:
     digests = {1: "a", 2: "a", 3: "a", 4: "b", 5: "a", 6: "", 7: ""}  # "": from an earlier version
     games = [record(game, black="first" if game % 2 else "second", digest=text) for game, text in digests.items()]
     summary = summarize([*games, record(8, black="second", winner="none", digest="b")])
-    assert summary.repeated == (3, 5), "a void game tells nothing anyway"
+    assert summary.repeated == (3, 5), "void games do not count"
     assert summary.to_json()["repeated"] == (3, 5)
     assert format_table(summary, first="a", second="b").endswith(
         "\n2 games repeat an earlier one move by move, so the intervals are too narrow; random plies vary them"
