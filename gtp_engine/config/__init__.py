@@ -26,6 +26,15 @@ from gtp_engine.config.sections import (
 )
 
 __all__ = [
-    "AnalysisConfig", "Config", "GameConfig", "GtpConfig", "HumanConfig", "NetworkConfig", "Option", "PlayConfig",
-    "PuctConfig", "SearchConfig", "TimeConfig"
-]  # fmt: skip
+    "AnalysisConfig",
+    "Config",
+    "GameConfig",
+    "GtpConfig",
+    "HumanConfig",
+    "NetworkConfig",
+    "Option",
+    "PlayConfig",
+    "PuctConfig",
+    "SearchConfig",
+    "TimeConfig",
+]

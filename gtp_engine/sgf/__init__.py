@@ -24,6 +24,17 @@ from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, game_of, parse_sgf, read
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, format_sgf, play_record, record_to_game
 
 __all__ = [
-    "parse_sgf", "record_to_game", "play_record", "format_sgf", "read_sgf_file", "read_headers", "game_of", "GameTree",
-    "GameNode", "SgfRecord", "LaterSetup", "MAX_BYTES", "MAX_MOVES"
-]  # fmt: skip
+    "parse_sgf",
+    "record_to_game",
+    "play_record",
+    "format_sgf",
+    "read_sgf_file",
+    "read_headers",
+    "game_of",
+    "GameTree",
+    "GameNode",
+    "SgfRecord",
+    "LaterSetup",
+    "MAX_BYTES",
+    "MAX_MOVES",
+]

@@ -24,6 +24,16 @@ from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, Sess
 from gtp_engine.people.play.game_state import state_of
 
 __all__ = [
-    "ENGINE_NAME", "GameClock", "GameSession", "GameSettings", "Phase", "SharedEngines", "SessionExtras", "analysis_of",
-    "format_time", "format_time_left", "parse_time", "state_of"
-]  # fmt: skip
+    "ENGINE_NAME",
+    "GameClock",
+    "GameSession",
+    "GameSettings",
+    "Phase",
+    "SharedEngines",
+    "SessionExtras",
+    "analysis_of",
+    "format_time",
+    "format_time_left",
+    "parse_time",
+    "state_of",
+]

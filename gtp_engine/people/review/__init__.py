@@ -36,10 +36,31 @@ from gtp_engine.people.review.score_report import ScoreReport, score_record
 from gtp_engine.sgf import GameTree, read_sgf_file
 
 __all__ = [
-    "review_game", "read_game", "annotated", "page_of", "GameReview", "PlayedMove", "Side", "Finding", "Candidate",
-    "GameLine", "GameAnalysis", "SavedWork", "Effort", "People", "open_people", "completed", "new_review",
-    "LifeAndDeath", "Solution", "problems_in", "score_record", "ScoreReport", "estimate_ranks", "RankReport"
-]  # fmt: skip
+    "review_game",
+    "read_game",
+    "annotated",
+    "page_of",
+    "GameReview",
+    "PlayedMove",
+    "Side",
+    "Finding",
+    "Candidate",
+    "GameLine",
+    "GameAnalysis",
+    "SavedWork",
+    "Effort",
+    "People",
+    "open_people",
+    "completed",
+    "new_review",
+    "LifeAndDeath",
+    "Solution",
+    "problems_in",
+    "score_record",
+    "ScoreReport",
+    "estimate_ranks",
+    "RankReport",
+]
 
 
 def review_game(
