@@ -24,3 +24,5 @@ class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
             catalogue.creation_date = catalogue.revision_date = NO_DATE
             with path.with_suffix(".mo").open("wb") as target:
                 write_mo(target, catalogue)
+        if version == "editable":  # a checkout has its networks already: compressing them again took most of the time
+            build_data["force_include_editable"] = {"gtp_engine/py.typed": "gtp_engine/py.typed"}
