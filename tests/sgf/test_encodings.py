@@ -20,7 +20,6 @@ NAMES = {
 
 @pytest.mark.parametrize("encoding", NAMES)
 def test_two_names_tell_the_encoding(encoding: str) -> None:
-    """They were read as Latin-1."""
     names = NAMES[encoding].split()
     for black, white in zip(names, names[1:] + names[:1], strict=True):
         record = parse_sgf(f"(;GM[1]SZ[19]PB[{black}]BR[9d]PW[{white}]KM[6.5];B[pd];W[dp])".encode(encoding))
@@ -54,14 +53,18 @@ def test_other_texts_stay_latin_1(encoding: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "charset", "name"),
     [
-        *(
-            ("iso2022_jp", "ISO-2022-JP", "許家元"),
-            ("iso2022_kr", "ISO-2022-KR", "이세돌"),
-            ("hz", "HZ-GB-2312", "柯洁"),
-        ),
-        *(("iso8859-7", "ISO-8859-7", "Παπάς"), ("cp1254", "ISO-8859-9", "Güneş"), ("cp1255", "windows-1255", "משה")),
-        *(("cp866", "IBM866", "Сергей"), ("mac-roman", "macintosh", "Müller"), ("cp850", "cp850", "José")),
-        *(("koi8-r", "KOI8-R", "Илья"), ("iso8859-2", "ISO-8859-2", "Łukasz"), ("cp874", "TIS-620", "สมชาย")),
+        ("iso2022_jp", "ISO-2022-JP", "許家元"),
+        ("iso2022_kr", "ISO-2022-KR", "이세돌"),
+        ("hz", "HZ-GB-2312", "柯洁"),
+        ("iso8859-7", "ISO-8859-7", "Παπάς"),
+        ("cp1254", "ISO-8859-9", "Güneş"),
+        ("cp1255", "windows-1255", "משה"),
+        ("cp866", "IBM866", "Сергей"),
+        ("mac-roman", "macintosh", "Müller"),
+        ("cp850", "cp850", "José"),
+        ("koi8-r", "KOI8-R", "Илья"),
+        ("iso8859-2", "ISO-8859-2", "Łukasz"),
+        ("cp874", "TIS-620", "สมชาย"),
     ],
 )
 def test_every_usual_encoding_that_a_record_names_is_read(encoding: str, charset: str, name: str) -> None:

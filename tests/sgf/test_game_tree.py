@@ -187,9 +187,8 @@ def test_a_node_whose_position_cannot_be_reached() -> None:
 
 def test_stones_of_a_handicap_that_the_record_omits_stand_at_the_root_too() -> None:
     tree = GameTree("(;SZ[9]HA[2];W[ee];B[cc];PL[B])")
-    assert [[len(node.game().setup_stones), node.game().to_play] for node in tree.nodes()] == [
-        [2, WHITE], [2, BLACK], [2, WHITE], [2, BLACK],
-    ]  # fmt: skip
+    assert [len(node.game().setup_stones) for node in tree.nodes()] == [2] * 4
+    assert [node.game().to_play for node in tree.nodes()] == [WHITE, BLACK] * 2
 
 
 def test_text_that_the_encoding_lacks_makes_the_record_unicode() -> None:
@@ -224,11 +223,8 @@ def test_a_file_is_read_and_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
-def test_every_encoding_survives_byte_for_byte(path: Path) -> None:
-    data = path.read_bytes()
-    tree = GameTree(data)
-    assert tree.to_bytes() == data
-    assert sum(node.moves for node in tree.main_line()) == len(parse_sgf(data).moves)
+def test_every_encoding_survives_an_edit(path: Path) -> None:
+    tree = GameTree(path.read_bytes())
     before = [node.properties for node in tree.nodes()]
     tree.main_line()[-1].set("TENGEN", "x")
     again = GameTree(tree.to_bytes())
