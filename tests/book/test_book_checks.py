@@ -8,16 +8,8 @@ from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.base.errors import ConfigError, SgfError
+from gtp_engine.engine.book import checks
 from gtp_engine.engine.book.book import Book
-from gtp_engine.engine.book.checks import (
-    check,
-    compare_record,
-    describe,
-    describe_deeper,
-    position_lines,
-    search_deeper,
-    to_tree,
-)
 from gtp_engine.engine.book.making import BookSearch
 
 
@@ -27,9 +19,9 @@ def book(tmp_path: Path) -> Book:
 
 
 def test_describe_and_lines(book: Book) -> None:
-    assert "3 positions, 2 moves between them, 300 visits, longest line 1 move" in describe(book)
-    assert "best line E3" in describe(book)
-    assert position_lines(book, HEADER.game()) == [
+    assert "3 positions, 2 moves between them, 300 visits, longest line 1 move" in checks.describe(book)
+    assert "best line E3" in checks.describe(book)
+    assert checks.position_lines(book, HEADER.game()) == [
         "B+12.0 (from B+8.8 to B+15.2): E3, 10 visits of the position's own search",
         "B+8.0 (from B+5.8 to B+10.2): C3",
         "B+2.5 (from B+2.0 to B+3.0): D3",
@@ -37,7 +29,7 @@ def test_describe_and_lines(book: Book) -> None:
 
 
 def test_a_sound_book_has_no_troubles(tmp_path: Path) -> None:
-    assert check(searched_book(tmp_path / "a.book", 40)) == []
+    assert checks.check(searched_book(tmp_path / "a.book", 40)) == []
 
 
 @pytest.mark.parametrize(
@@ -55,19 +47,19 @@ def test_a_sound_book_has_no_troubles(tmp_path: Path) -> None:
     ids=["another key", "illegal line", "illegal move", "another position", "lost"],
 )
 def test_troubles_are_found(tmp_path: Path, lines: Callable[[], list[str]], trouble: str) -> None:
-    assert trouble in "\n".join(check(Book.load(write(tmp_path / "a.book", *lines()))))
+    assert trouble in "\n".join(checks.check(Book.load(write(tmp_path / "a.book", *lines()))))
 
 
 def test_a_value_that_is_not_the_best_is_found(book: Book) -> None:
     book.nodes[1].found = book.nodes[1].found._replace(value=7.0)
-    assert "position 1: its value is 7, its best move has 8" in check(book)
+    assert "position 1: its value is 7, its best move has 8" in checks.check(book)
 
 
 def test_deeper_searches_are_compared(tmp_path: Path) -> None:
     book = searched_book(tmp_path / "a.book", 10)
     search = BookSearch(HEADER, FakeEvaluator(), visits=20, at_once=4)
-    found = search_deeper(book, search, 3, seed=1)
-    assert "3 positions searched again with 20 visits" in describe_deeper(found, 20)
+    found = checks.search_deeper(book, search, 3, seed=1)
+    assert "3 positions searched again with 20 visits" in checks.describe_deeper(found, 20)
     assert [each.difference for each in found] == [each.score - each.node.found.value for each in found]
 
 
@@ -83,19 +75,19 @@ def test_a_record_beside_the_book(book: Book, tmp_path: Path, record: str, line:
     """B3 is D3 mirrored: 2.5 points where E3 has 12."""
     (tmp_path / "a.sgf").write_text(record)
     best = "best E3, B+12.0 (from B+8.8 to B+15.2)"
-    assert compare_record(book, tmp_path / "a.sgf") == [line.format(best=best)]
+    assert checks.compare_record(book, tmp_path / "a.sgf") == [line.format(best=best)]
 
 
 def test_a_record_that_cannot_be_compared(book: Book, tmp_path: Path) -> None:
     (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa])")
     with pytest.raises(ConfigError, match="5x5, the book's board"):
-        compare_record(book, tmp_path / "a.sgf")
+        checks.compare_record(book, tmp_path / "a.sgf")
     with pytest.raises(SgfError, match="cannot open"):
-        compare_record(book, tmp_path / "none.sgf")
+        checks.compare_record(book, tmp_path / "none.sgf")
 
 
 def test_the_tree_has_the_best_lines_first(book: Book) -> None:
-    tree = to_tree(book, 10)
+    tree = checks.to_tree(book, 10)
     assert [child.vertex for child in tree.root.children] == ["E3", "C3", "D3"]
     assert tree.root.children[1].comment == "B+8.0 (from B+5.8 to B+10.2)"
-    assert len(list(to_tree(book, 2).nodes())) == 3
+    assert len(list(checks.to_tree(book, 2).nodes())) == 3

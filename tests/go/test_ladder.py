@@ -12,20 +12,9 @@ import pytest
 import reference
 from board_helpers import board_of, fingerprint, map_of, points_of, random_position, to_points
 
+from gtp_engine.go import ladder
 from gtp_engine.go.board import KO_COLOR, KO_POINT, is_legal, play_assume_legal
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.ladder import (
-    CAPTURED,
-    WORKS_FOR_BLACK,
-    WORKS_FOR_WHITE,
-    LadderWork,
-    MarkArray,
-    is_captured_defender_first,
-    ladder_marks,
-    new_ladder_work,
-    stones_in_ladders,
-    working_attacks_into,
-)
 
 MAPS = {
     "a net is no ladder: no series of ataris catches the stone": """
@@ -78,22 +67,22 @@ class Reader:
     def __init__(self, position: reference.Position):
         self.position = position
         self.board = board_of(position)
-        self.work = new_ladder_work(position.width, position.height)
+        self.work = ladder.new_ladder_work(position.width, position.height)
 
-    def marks(self) -> MarkArray:
+    def marks(self) -> ladder.MarkArray:
         counts, out = (np.full(self.board.color.size, 7, dtype=kind) for kind in (np.int32, np.uint8))
         before = fingerprint(self.board)
-        ladder_marks(self.board, counts, self.work, out)
+        ladder.ladder_marks(self.board, counts, self.work, out)
         assert fingerprint(self.board) == before
         return out
 
-    def map(self) -> MarkArray:
-        return self.marks() & CAPTURED
+    def map(self) -> ladder.MarkArray:
+        return self.marks() & ladder.CAPTURED
 
     def attacks(self, point: int) -> list[int]:
         out = np.zeros(2, dtype=np.int32)
         before = fingerprint(self.board)
-        count = working_attacks_into(self.board, point, self.work, out)
+        count = ladder.working_attacks_into(self.board, point, self.work, out)
         assert fingerprint(self.board) == before
         return sorted(out[:count].tolist())
 
@@ -121,11 +110,11 @@ def test_map(diagram: str):
 def test_marks():
     drawn = "".join(MARKED.split())
     position = reference.Position(7, 7, drawn.translate(str.maketrans("#@bw", "XO..")))
-    marks = {"#": CAPTURED, "@": CAPTURED, "b": WORKS_FOR_BLACK, "w": WORKS_FOR_WHITE}
+    marks = {"#": ladder.CAPTURED, "@": ladder.CAPTURED, "b": ladder.WORKS_FOR_BLACK, "w": ladder.WORKS_FOR_WHITE}
     reader = Reader(position)
     expected = [marks.get(cell, 0) for cell in drawn]
     assert reader.marks()[list(points_of(position))].tolist() == expected
-    assert stones_in_ladders(reader.board).tolist() == reader.map().tolist()
+    assert ladder.stones_in_ladders(reader.board).tolist() == reader.map().tolist()
 
 
 @pytest.mark.parametrize("size", [9, 19, 25])
@@ -160,10 +149,10 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int]):
             attacks = to_points(position, reference.ladder_attacks(position, index))
             assert reader.attacks(point) == attacks, reference.draw(position, [index])
             if len(reference.liberties(position, index)) == 2:
-                moves[attacks] |= WORKS_FOR_WHITE if cell == "X" else WORKS_FOR_BLACK
+                moves[attacks] |= ladder.WORKS_FOR_WHITE if cell == "X" else ladder.WORKS_FOR_BLACK
             captured += expected
             safe += not expected
-        assert (reader.marks() & ~np.uint8(CAPTURED)).tolist() == moves.tolist(), reference.draw(position)
+        assert (reader.marks() & ~np.uint8(ladder.CAPTURED)).tolist() == moves.tolist(), reference.draw(position)
     assert captured > 100 and safe > 100
 
 
@@ -174,15 +163,15 @@ def test_a_ko_ban_on_the_defender_is_disregarded():
         X . X O .
         . X O . .
         . . . . .""")
-    board, work = board_of(position), new_ladder_work(5, 4)
+    board, work = board_of(position), ladder.new_ladder_work(5, 4)
     ko, mouth = points_of(position)[6], points_of(position)[7]
     assert play_assume_legal(board, ko, WHITE) == 1
     assert board.info[KO_POINT] == mouth and board.info[KO_COLOR] == BLACK
     banned = fingerprint(board)
-    with_ban = is_captured_defender_first(board, points_of(position)[1], work)
+    with_ban = ladder.is_captured_defender_first(board, points_of(position)[1], work)
     assert fingerprint(board) == banned, "the ban is back after the reading"
     board.info[KO_POINT] = 0
-    assert is_captured_defender_first(board, points_of(position)[1], work) == with_ban
+    assert ladder.is_captured_defender_first(board, points_of(position)[1], work) == with_ban
 
 
 def test_a_ko_ban_on_the_attacker_counts():
@@ -209,7 +198,7 @@ def test_work_arrays_serve_many_readings():
     """Leftovers of one reading must not reach the next: the same arrays give the same answers in any order."""
     rng = random.Random(5)
     positions = [random_position(rng, 7, 7, 40) for _ in range(10)]
-    shared: LadderWork = new_ladder_work(7, 7)
+    shared: ladder.LadderWork = ladder.new_ladder_work(7, 7)
     first = [Reader(position).map().tolist() for position in positions]
     for order in (positions, positions[::-1]):
         for position in order:

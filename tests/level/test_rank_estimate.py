@@ -16,26 +16,7 @@ from gtp_engine.cli import cli
 from gtp_engine.config.human import HumanProfile, rank_number
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.people.rank_estimate import (
-    BEST,
-    COLUMNS,
-    LEAST_MOVES,
-    PROFILES,
-    WORST,
-    MoveMeter,
-    Numbers,
-    RankEstimate,
-    RankReport,
-    RankTable,
-    estimate,
-    estimate_ranks,
-    interval_of,
-    played_like_text,
-    rank_players,
-    rank_table_path,
-    read_rank_table,
-    write_table,
-)
+from gtp_engine.people import rank_estimate
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import format_sgf, parse_sgf
 from gtp_engine.training.people.human_data import group_of
@@ -45,10 +26,10 @@ NETWORKS = ("strong", "human")
 _SLOPES = np.array([-0.1, -0.05, -0.3, 0.5, 0.6, 0.3, -0.4, -0.2, 0.0])
 
 
-def invented(rank: int, rng: np.random.Generator, *, moves: int = 24, style: float = 0.05) -> Numbers:
+def invented(rank: int, rng: np.random.Generator, *, moves: int = 24, style: float = 0.05) -> rank_estimate.Numbers:
     """Return moves of a player of a rank: each column depends on it, and varies by player and by move."""
-    of_player = rng.normal(0, style, len(COLUMNS))
-    found = _SLOPES * rank / 10 + of_player + rng.normal(0, 0.6, (moves, len(COLUMNS)))
+    of_player = rng.normal(0, style, len(rank_estimate.COLUMNS))
+    found = _SLOPES * rank / 10 + of_player + rng.normal(0, 0.6, (moves, len(rank_estimate.COLUMNS)))
     phase = np.arange(moves) * 3 // moves
     for i in range(3):
         found[phase != i, 3 + i] = np.nan
@@ -60,7 +41,7 @@ def invented_games(players: int, *, seed: int = 1) -> list[MeasuredGame]:
     return [
         MeasuredGame(f"{rank} {number}", rank, invented(rank, rng))
         for number in range(players)
-        for rank in range(BEST, WORST + 1)
+        for rank in range(rank_estimate.BEST, rank_estimate.WORST + 1)
         for _ in range(2)
     ]
 
@@ -71,40 +52,40 @@ def games() -> list[MeasuredGame]:
 
 
 @pytest.fixture(scope="module")
-def table(games: list[MeasuredGame]) -> RankTable:
+def table(games: list[MeasuredGame]) -> rank_estimate.RankTable:
     return fit_table(games, NETWORKS)
 
 
-def test_the_fit_finds_how_moves_depend_on_the_rank(table: RankTable) -> None:
-    ranks = np.arange(BEST, WORST + 1)
+def test_the_fit_finds_how_moves_depend_on_the_rank(table: rank_estimate.RankTable) -> None:
+    ranks = np.arange(rank_estimate.BEST, rank_estimate.WORST + 1)
     powers = (ranks[:, None] / 10) ** np.arange(3)
     np.testing.assert_allclose(powers @ table.means.T, ranks[:, None] / 10 * _SLOPES, atol=0.12)
     np.testing.assert_allclose(np.diag(table.of_move)[:3], 0.36, rtol=0.15)
 
 
-def test_intervals_hold_the_ranks_of_other_players(table: RankTable) -> None:
-    found = [(game.rank, estimate(table, [game.moves])) for game in invented_games(20, seed=2)]
+def test_intervals_hold_the_ranks_of_other_players(table: rank_estimate.RankTable) -> None:
+    found = [(game.rank, rank_estimate.estimate(table, [game.moves])) for game in invented_games(20, seed=2)]
     assert 0.85 <= np.mean([each.high <= rank <= each.low for rank, each in found]) <= 0.95
     assert np.mean([abs(each.rank - rank) for rank, each in found]) < 3
 
 
 @pytest.mark.parametrize("posterior", [[0.04, 0.03, 0.86, 0.04, 0.03], [0.03, 0.04, 0.86, 0.03, 0.04]])
 def test_less_than_a_twentieth_is_left_out_at_each_end(posterior: list[float]) -> None:
-    assert interval_of(np.array(posterior)) == (BEST + 3, BEST + 1)
+    assert rank_estimate.interval_of(np.array(posterior)) == (rank_estimate.BEST + 3, rank_estimate.BEST + 1)
 
 
-def test_more_moves_and_more_games_narrow_the_interval(table: RankTable) -> None:
+def test_more_moves_and_more_games_narrow_the_interval(table: rank_estimate.RankTable) -> None:
     rng = np.random.default_rng(3)
     rows = [[invented(7, rng, moves=120, style=0.0) for _ in range(10)] for _ in range(20)]
 
     def width(take: int, moves: int) -> float:
-        found = [estimate(table, [game[:: 120 // moves] for game in row[:take]]) for row in rows]
+        found = [rank_estimate.estimate(table, [game[:: 120 // moves] for game in row[:take]]) for row in rows]
         return float(np.mean([each.low - each.high for each in found]))
 
     assert width(1, 24) > width(1, 120) + 0.5 > width(10, 120) + 1
 
 
-def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], table: RankTable) -> None:
+def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], table: rank_estimate.RankTable) -> None:
     found = accuracies(games, table)
     assert [each.games for each in found] == [1, 2, 5, 10, 20]
     rights = [each.within_one for each in found]
@@ -113,42 +94,45 @@ def test_accuracy_grows_with_the_number_of_games(games: list[MeasuredGame], tabl
     assert str(found[0]).count("|") == 6
 
 
-def test_half_a_game_has_an_estimate_from_what_there_is(table: RankTable) -> None:
-    moves = invented(5, np.random.default_rng(4), moves=90)[:LEAST_MOVES]
+def test_half_a_game_has_an_estimate_from_what_there_is(table: rank_estimate.RankTable) -> None:
+    moves = invented(5, np.random.default_rng(4), moves=90)[: rank_estimate.LEAST_MOVES]
     assert np.isnan(moves[:, 4:6]).all(), "only the opening"
-    whole = estimate(table, [invented(5, np.random.default_rng(4), moves=90)])
-    part = estimate(table, [moves, moves[:0]])
-    assert part.low - part.high >= whole.low - whole.high and (part.moves, part.games) == (LEAST_MOVES, 1)
+    whole = rank_estimate.estimate(table, [invented(5, np.random.default_rng(4), moves=90)])
+    part = rank_estimate.estimate(table, [moves, moves[:0]])
+    assert part.low - part.high >= whole.low - whole.high and (part.moves, part.games) == (rank_estimate.LEAST_MOVES, 1)
 
 
 def test_an_interval_without_an_end_says_so() -> None:
     texts = {(14, 14, 14): "5k or weaker", (1, 1, 1): "9d or stronger", (13, 13, 13): "4k"}
     for ranks, text in (texts | {(12, 14, 10): "3k, between 5k or weaker and 1k"}).items():
-        assert played_like_text("Ann", RankEstimate(*ranks, 30, 1).to_json()) == f"Ann played like {text}."
-    found = RankEstimate(12, 14, 10, 30, 1).to_json()
+        assert (
+            rank_estimate.played_like_text("Ann", rank_estimate.RankEstimate(*ranks, 30, 1).to_json())
+            == f"Ann played like {text}."
+        )
+    found = rank_estimate.RankEstimate(12, 14, 10, 30, 1).to_json()
     assert found == {
         "rank": "3k", "low": "5k", "high": "1k", "or_weaker": True, "or_stronger": False, "moves": 30, "games": 1
     }  # fmt: skip
 
 
-def test_too_few_moves_have_no_rank(table: RankTable) -> None:
-    moves = invented(5, np.random.default_rng(5))[: LEAST_MOVES - 1]
+def test_too_few_moves_have_no_rank(table: rank_estimate.RankTable) -> None:
+    moves = invented(5, np.random.default_rng(5))[: rank_estimate.LEAST_MOVES - 1]
     with pytest.raises(TengenError, match="23 moves of a player: expected at least 24 to tell a rank"):
-        estimate(table, [moves])
+        rank_estimate.estimate(table, [moves])
     with pytest.raises(TengenError, match="0 moves"):
-        estimate(table, [])
+        rank_estimate.estimate(table, [])
 
 
-def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: RankTable) -> None:
-    path = rank_table_path(tmp_path / "human-int8.onnx", "human")
-    assert path == tmp_path / "human.ranks.json" == rank_table_path(tmp_path, "human")
-    write_table(table, path)
+def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: rank_estimate.RankTable) -> None:
+    path = rank_estimate.rank_table_path(tmp_path / "human-int8.onnx", "human")
+    assert path == tmp_path / "human.ranks.json" == rank_estimate.rank_table_path(tmp_path, "human")
+    rank_estimate.write_table(table, path)
     moves = [invented(9, np.random.default_rng(6))]
-    assert estimate(read_rank_table(path), moves) == estimate(table, moves)
+    assert rank_estimate.estimate(rank_estimate.read_rank_table(path), moves) == rank_estimate.estimate(table, moves)
     for text in ("", "{}", json.dumps(json.loads(path.read_text()) | {"of_move": [[1]]}), '{"format": 2}'):
         path.write_text(text)
         with pytest.raises(ModelError, match=r"rank table .* cannot be read"):
-            read_rank_table(path)
+            rank_estimate.read_rank_table(path)
 
 
 def test_groups_of_ranks() -> None:
@@ -168,11 +152,11 @@ def played(count: int, *, seed: int = 1, size: int = 19) -> Game:
 
 
 def test_moves_between_equals_tell_nothing() -> None:
-    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
+    meter = rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator())
     assert not np.isnan(meter.measure(played(60), WHITE, most=2)[1, 4]), "they are evenly chosen"
     assert np.isnan(meter.measure(played(60), BLACK, most=100)[:, 3]).sum() == 5, "from move 51 on"
     looked = meter.measure(played(60), WHITE, most=100)
-    assert looked.shape == (30, len(COLUMNS))
+    assert looked.shape == (30, len(rank_estimate.COLUMNS))
     np.testing.assert_allclose(looked[:, :2], 0, atol=1e-6)
     assert (looked[:, 2] < -5).all() and (looked[:25, 3] == 0).all() and (looked[25:, 4] == 0).all()
     assert np.isnan(looked[25:, 3]).all() and np.isnan(looked[:25, 4]).all() and np.isnan(looked[:, 5]).all()
@@ -182,7 +166,7 @@ def test_points_lost_are_the_movers_between_positions() -> None:
     """Compared with one evaluation of each position after the other."""
     game, strong = played(12), FakeEvaluator()
     for color in (BLACK, WHITE):
-        looked = MoveMeter(strong, UniformEvaluator()).measure(game, color, most=100)
+        looked = rank_estimate.MoveMeter(strong, UniformEvaluator()).measure(game, color, most=100)
         leads = [_lead(game, ply) for ply in range(len(game.moves) + 1)]
         sign = 1 if color == BLACK else -1
         lost = [
@@ -208,9 +192,9 @@ def _lead(game: Game, count: int) -> float:
 
 def test_people_of_three_ranks_are_asked_about_the_same_positions() -> None:
     human = RecordingEvaluator()
-    MoveMeter(UniformEvaluator(), human).measure(played(50), BLACK, most=10)
+    rank_estimate.MoveMeter(UniformEvaluator(), human).measure(played(50), BLACK, most=10)
     asked = [each.human_profile for each in human.conditions]
-    assert asked == [HumanProfile("rank", rank, rank).code for rank in PROFILES for _ in range(10)]
+    assert asked == [HumanProfile("rank", rank, rank).code for rank in rank_estimate.PROFILES for _ in range(10)]
 
 
 def record(text: str) -> bytes:
@@ -225,7 +209,7 @@ def moves_text(count: int) -> str:
 _UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."
 
 
-def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
+def test_a_report_names_players_and_what_was_left_out(table: rank_estimate.RankTable) -> None:
     records = [
         ("long", record(moves_text(60))),
         ("short", b"(;SZ[19]PB[Cy]PW[Bo];B[aa];W[bb])"),
@@ -234,7 +218,13 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
         ("handicap played", record("HA[2];B[dd];B[pp];W[aa]")),
     ]
     parsed = [(name, parse_sgf(text)) for name, text in records]
-    rank = partial(rank_players, MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, most=60)
+    rank = partial(
+        rank_estimate.rank_players,
+        rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator()),
+        table,
+        parsed,
+        most=60,
+    )
     report = rank(player=None)
     assert set(report.ranks) == {"Ann", "Bo"} and set(report.untold) == {"Cy"}
     assert (report.ranks["Ann"].moves, report.ranks["Bo"].moves, report.ranks["Bo"].games) == (30, 31, 2)
@@ -257,14 +247,16 @@ def test_a_report_names_players_and_what_was_left_out(table: RankTable) -> None:
     cancelled = rank(player=None, progress=progress, cancel=cancel)
     assert heard == [(0.0, "long")] and {*cancelled.ranks} == {"Ann", "Bo"}
     assert cancelled.left_out == dict.fromkeys(["short", "small", "handicap", "handicap played"], "cancelled")
-    unread = estimate_ranks({"none": b"(;SZ[77])", "two": b"(;SZ[88];B[aa])(;SZ[99];B[aa])"}).left_out
+    unread = rank_estimate.estimate_ranks({"none": b"(;SZ[77])", "two": b"(;SZ[88];B[aa])(;SZ[99];B[aa])"}).left_out
     assert [*unread] == ["none", "two, game 1", "two, game 2"] and "SZ[77]" in unread["none"]
 
 
-def report_of(*texts: str, player: str | None = None) -> RankReport:
-    table = read_rank_table(rank_table_path(model_path("tengen-human"), "tengen-human"))
+def report_of(*texts: str, player: str | None = None) -> rank_estimate.RankReport:
+    table = rank_estimate.read_rank_table(rank_estimate.rank_table_path(model_path("tengen-human"), "tengen-human"))
     parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
-    return rank_players(MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60)
+    return rank_estimate.rank_players(
+        rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60
+    )
 
 
 def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:
@@ -292,7 +284,7 @@ def test_a_report_is_in_the_language_of_its_reader(language: str) -> None:
     twice, more = moves_text(20), moves_text(50)
     games = [*(text for text, _ in LEFT_OUT), twice, twice, f"PB[Gnugo]PW[Bo]{more};B[aa]", "PB[Cy]PW[Bo];B[dp]"]
     report, unknown = report_of(*games), report_of(games[-1], player="Di")
-    report.left_out |= estimate_ranks({"two": b"(;SZ[77])(;GM[2];B[aa])", "no": b"hello"}).left_out
+    report.left_out |= rank_estimate.estimate_ranks({"two": b"(;SZ[77])(;GM[2];B[aa])", "no": b"hello"}).left_out
     languages.use(language)
     told = f"{report.to_text()}\n{unknown.to_text()}".replace("Ann", "").replace("Gnugo", "")
     assert {*re.findall("[A-Za-z]{3,}", told)} <= {"Fox", "SGF", "sgf", "two"}
@@ -348,11 +340,11 @@ def test_players_are_found_whatever_the_case_of_their_names() -> None:
     assert ranked("PB[Ann]PW[Bo]" + moves_text(44), player="ANN ")[0] == {"Ann"}
 
 
-def test_moves_unlike_those_of_people_say_so(table: RankTable) -> None:
+def test_moves_unlike_those_of_people_say_so(table: rank_estimate.RankTable) -> None:
     rng = np.random.default_rng(7)
-    like, unlike = invented(7, rng), invented(7, rng) + 5.0 * np.arange(len(COLUMNS)) % 3
-    assert "unlike_people" not in estimate(table, [like]).to_json()
-    assert estimate(table, [unlike]).to_json()["unlike_people"] is True
+    like, unlike = invented(7, rng), invented(7, rng) + 5.0 * np.arange(len(rank_estimate.COLUMNS)) % 3
+    assert "unlike_people" not in rank_estimate.estimate(table, [like]).to_json()
+    assert rank_estimate.estimate(table, [unlike]).to_json()["unlike_people"] is True
 
 
 def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
@@ -371,7 +363,7 @@ def test_all_games_of_a_collection_count(tmp_path: Path) -> None:
 
 def test_the_shipped_table_is_of_the_shipped_networks() -> None:
     network = model_path("tengen-human")
-    table = read_rank_table(rank_table_path(network, "tengen-human"))
+    table = rank_estimate.read_rank_table(rank_estimate.rank_table_path(network, "tengen-human"))
     assert table.networks == ("tengen-b10c128", "tengen-human")
 
 

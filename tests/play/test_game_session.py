@@ -13,16 +13,7 @@ from play.test_game_clock import Time
 from puct_support import ShapedEvaluator
 from superko_games import game_with_superko, triple_ko
 
-from gtp_engine.base.errors import (
-    CannotUndoError,
-    GameStateError,
-    HandicapError,
-    IllegalMoveError,
-    InvalidColorError,
-    RulesError,
-    SgfError,
-    TimeSettingsError,
-)
+from gtp_engine.base import errors
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine, move_choice
 from gtp_engine.engine.answers import analysis_of
@@ -72,18 +63,18 @@ class TestMoves:
     def test_the_engine_begins_as_black(self, engine: Engine) -> None:
         session = start(engine, human=WHITE)
         assert session.is_engine_turn
-        with pytest.raises(GameStateError, match="the engine's move"):
+        with pytest.raises(errors.GameStateError, match="the engine's move"):
             session.play("d4")
         session.engine_move()
         session.play("pass")
 
     def test_nothing_is_played_out_of_turn(self, engine: Engine) -> None:
         session = start(engine)
-        with pytest.raises(GameStateError, match="not the engine's move"):
+        with pytest.raises(errors.GameStateError, match="not the engine's move"):
             session.engine_move()
-        with pytest.raises(GameStateError, match="no search"):
+        with pytest.raises(errors.GameStateError, match="no search"):
             session.move_now()
-        with pytest.raises(GameStateError, match="has not ended"):
+        with pytest.raises(errors.GameStateError, match="has not ended"):
             session.accept_score()
         assert session.game.moves == ()
 
@@ -92,7 +83,7 @@ class TestMoves:
         session = start(engine, human=game.to_play, rules="tromp-taylor", width=3)
         assert not engine.config.game.strict
         engine.play_sequence(game.moves)
-        with pytest.raises(IllegalMoveError, match="repeats an earlier position"):
+        with pytest.raises(errors.IllegalMoveError, match="repeats an earlier position"):
             session.play(banned[0])
 
 
@@ -122,7 +113,7 @@ class TestCancelling:
         assert [move.point for move in session.game.moves] == [choice.point]
         assert "background search" in [thread.name for thread in threading.enumerate()], "it ponders"
         session.play(session.game.legal_points()[0])
-        with pytest.raises(GameStateError, match="no search"):
+        with pytest.raises(errors.GameStateError, match="no search"):
             session.move_now()
 
     def test_another_thread_cancels(self, engine: Engine) -> None:
@@ -146,7 +137,7 @@ class TestUndo:
     def test_needs_a_move_of_the_persons(self, engine: Engine) -> None:
         session = start(engine, human=WHITE)
         session.engine_move()
-        with pytest.raises(CannotUndoError):
+        with pytest.raises(errors.CannotUndoError):
             session.undo()
         assert len(session.game.moves) == 1
 
@@ -272,9 +263,9 @@ class TestEnd:
         watch.now += 79
         assert not session.check_time()
         watch.now += 2
-        with pytest.raises(GameStateError, match=r"ended: W\+T"):
+        with pytest.raises(errors.GameStateError, match=r"ended: W\+T"):
             session.play("d4")
-        with pytest.raises(GameStateError, match="time has run out"):
+        with pytest.raises(errors.GameStateError, match="time has run out"):
             session.resume()
 
 
@@ -326,7 +317,7 @@ class TestHelp:
         """It left out the stones that were placed."""
         session = start(engine, handicap=3, has_free_handicap=True)
         session.play("c3")
-        with pytest.raises(GameStateError, match="black still has 2 handicap stones to place"):
+        with pytest.raises(errors.GameStateError, match="black still has 2 handicap stones to place"):
             session.estimate()
 
 
@@ -347,9 +338,9 @@ class TestSettings:
         session = start(engine, handicap=3, has_free_handicap=True)
         assert (session.phase, session.is_engine_turn) == (Phase.PLACING, False)
         session.play("c3")
-        with pytest.raises(IllegalMoveError, match="C3 is occupied"):
+        with pytest.raises(errors.IllegalMoveError, match="C3 is occupied"):
             session.play("c3")
-        with pytest.raises(GameStateError, match="2 handicap stones"):
+        with pytest.raises(errors.GameStateError, match="2 handicap stones"):
             session.play("pass")
         session.play("e5")
         assert state_of(session)["rows"][2] == "....X.."
@@ -371,12 +362,12 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("settings", "error"),
         [
-            ({"handicap": 5}, HandicapError),
-            ({"handicap": 49, "has_free_handicap": True}, HandicapError),
-            ({"rules": "chess"}, RulesError),
-            ({"human": EMPTY}, InvalidColorError),
-            ({"time": TimeSettings.absolute(0)}, TimeSettingsError),
-            ({"time": TimeSettings.fischer(0, 10)}, TimeSettingsError),
+            ({"handicap": 5}, errors.HandicapError),
+            ({"handicap": 49, "has_free_handicap": True}, errors.HandicapError),
+            ({"rules": "chess"}, errors.RulesError),
+            ({"human": EMPTY}, errors.InvalidColorError),
+            ({"time": TimeSettings.absolute(0)}, errors.TimeSettingsError),
+            ({"time": TimeSettings.fischer(0, 10)}, errors.TimeSettingsError),
         ],
     )
     def test_impossible_settings_are_refused(
@@ -523,7 +514,7 @@ class TestSharedEngines:
 
 def test_a_game_that_cannot_be_set_up_leaves_the_board_alone(engine: Engine) -> None:
     start(engine, human=BLACK).play("D4")
-    with pytest.raises(HandicapError):
+    with pytest.raises(errors.HandicapError):
         start(engine, width=9, height=7, handicap=9)
     assert (engine.game.height, len(engine.game.moves)) == (7, 1)
     assert engine.game.width == 7
@@ -552,7 +543,7 @@ class TestTree:
         assert (line_of(session), main_line(session)) == ([], first)
         assert session.redo() == 2
         assert line_of(session) == first
-        with pytest.raises(CannotUndoError, match="cannot redo: no move follows"):
+        with pytest.raises(errors.CannotUndoError, match="cannot redo: no move follows"):
             session.redo()
         session.undo()
         session.play("C3")
@@ -581,7 +572,7 @@ class TestTree:
             ["2001-02-03"],
             ["kept"],
         ]
-        with pytest.raises(IllegalMoveError, match="C5"):
+        with pytest.raises(errors.IllegalMoveError, match="C5"):
             session.play_at(root.children[0].children[0].id, "C5")
         assert len(session.game.moves) == 4, "nothing has changed"
 
@@ -623,10 +614,10 @@ class TestTree:
         assert line_of(session) == ["C5", "E3", "E5"], "the game goes on where it was"
         session.edit(session.tree.root.id, set_up("A1"))
         assert (session.game.color_at("A1"), session.phase) == (WHITE, Phase.PLAYING)
-        with pytest.raises(SgfError, match="move 1"):
+        with pytest.raises(errors.SgfError, match="move 1"):
             session.edit(session.tree.root.id, set_up("C5"))
         assert [session.tree.vertex(stone.point) for stone in session.tree.root.setup] == ["A1"]
         session.edit(first.children[0].id, GameNode.delete)
         assert (line_of(session), len(session.game.moves)) == (["C5"], 1)
-        with pytest.raises(SgfError, match="the game has no node 99"):
+        with pytest.raises(errors.SgfError, match="the game has no node 99"):
             session.go_to(99)

@@ -26,17 +26,9 @@ from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.evaluation.evaluator import AS_TRAINED, Request
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.search.limits import FirstMove, Limits, Progress, SearchRequest
+from gtp_engine.search.puct import root as roots
 from gtp_engine.search.puct.choose import RootMoves, chances, draw, passes_too_early, pruned
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.puct.root import (
-    duplicates,
-    early_value,
-    ending_points,
-    mirrors_of,
-    noise_shares,
-    root_policy,
-    useless_points,
-)
 from gtp_engine.search.puct.tree import LEAD, MEAN_COLUMNS, ROOT, SCORE, UTILITY, VALUE, WEIGHT, Tree
 from gtp_engine.search.report import FEW_VISITS, MoveReport
 
@@ -50,11 +42,11 @@ def points(game: Game, *vertices: str) -> list[int]:
 
 def test_noise_is_shared_half_evenly_half_by_log_probability() -> None:
     prior = np.array([0.5, 0.4, 0.0999, 0.0001, 0.0])
-    shares = noise_shares(prior)
+    shares = roots.noise_shares(prior)
     assert shares.sum() == pytest.approx(1)
     assert shares[-1] == pytest.approx(0.1)
     assert shares[0] == shares[1] > shares[3]
-    assert noise_shares(np.full(4, 0.25)) == pytest.approx(np.full(4, 0.25))
+    assert roots.noise_shares(np.full(4, 0.25)) == pytest.approx(np.full(4, 0.25))
 
 
 def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
@@ -62,14 +54,14 @@ def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
     policy = np.zeros(100, dtype=np.float32)
     policy[legal] = [0.6, 0.3, 0.1, 0.0]
     random = np.random.default_rng(1)
-    assert np.array_equal(root_policy(policy, legal, config().puct, game, random), policy)
-    flat = root_policy(policy, legal, config(root_temperature=2, root_temperature_early=2).puct, game, random)
+    assert np.array_equal(roots.root_policy(policy, legal, config().puct, game, random), policy)
+    flat = roots.root_policy(policy, legal, config(root_temperature=2, root_temperature_early=2).puct, game, random)
     assert flat[legal] == pytest.approx(np.sqrt([0.6, 0.3, 0.1, 0.0]) / np.sqrt([0.6, 0.3, 0.1]).sum())
-    noisy = [root_policy(policy, legal, config(root_noise=True).puct, game, random) for _ in range(200)]
+    noisy = [roots.root_policy(policy, legal, config(root_noise=True).puct, game, random) for _ in range(200)]
     assert all(changed.sum() == pytest.approx(1, abs=1e-5) for changed in noisy)
     assert not any(np.delete(changed, legal).any() for changed in noisy)
     assert np.std([changed[11] for changed in noisy]) > 0.02
-    expected = 0.75 * policy[legal] + 0.25 * noise_shares(policy[legal].astype(float))
+    expected = 0.75 * policy[legal] + 0.25 * roots.noise_shares(policy[legal].astype(float))
     assert np.mean(noisy, axis=0)[legal] == pytest.approx(expected, abs=0.02)
 
 
@@ -78,13 +70,13 @@ def test_early_values_decay_with_the_moves_sooner_on_small_boards() -> None:
         game = Game(size)
         values = []
         for _ in range(20):
-            values.append(early_value(config(temperature_halflife=10).puct, game, early=1.0, late=0.2))
+            values.append(roots.early_value(config(temperature_halflife=10).puct, game, early=1.0, late=0.2))
             game.play(game.legal_points()[0])
         assert values[0] == 1.0
         assert values[10] == pytest.approx(0.2 + 0.8 * 0.5 ** (10 / halflife))
     game = Game(19)
     game.set_handicap(points(game, "D4", "Q16", "D16", "Q4"))  # which count as moves
-    assert early_value(config(temperature_halflife=4).puct, game, early=1.0, late=0.0) == pytest.approx(0.5)
+    assert roots.early_value(config(temperature_halflife=4).puct, game, early=1.0, late=0.0) == pytest.approx(0.5)
 
 
 def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
@@ -275,9 +267,9 @@ def test_pass_alive_territory_is_left_out_when_the_opponent_only_passes(moves: l
         game.play(vertex, color)
         color = BLACK + WHITE - color
     expected = set(points(game, "A1", "C1")) if is_pruned else set()
-    assert useless_points(game, color) == expected
+    assert roots.useless_points(game, color) == expected
     game.play("B4" if color == WHITE else "B5", color)
-    assert useless_points(game, BLACK + WHITE - color) == set(), "the other side did not only pass"
+    assert roots.useless_points(game, BLACK + WHITE - color) == set(), "the other side did not only pass"
 
 
 def test_useless_moves_are_not_searched() -> None:
@@ -367,16 +359,16 @@ def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str,
     game = Game(width, height, Rules.parse("chinese"))
     for vertex in stones.split():
         game.play(vertex, BLACK)
-    found = mirrors_of(game, rows_of([game]))
+    found = roots.mirrors_of(game, rows_of([game]))
     assert len(found) == mirrors
     for color in (BLACK, WHITE):
-        assert len(game.legal_points()) - len(duplicates(game, color, found)) == left
+        assert len(game.legal_points()) - len(roots.duplicates(game, color, found)) == left
 
 
 def test_no_moves_are_mirrored_while_a_ko_is_fought() -> None:
     game = game_from(". X O .\nX . X O\n. X O .\n. . . .", WHITE, rules="chinese")
     game.play("B3")
-    assert mirrors_of(game, rows_of([game])) == []
+    assert roots.mirrors_of(game, rows_of([game])) == []
 
 
 def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
@@ -464,26 +456,26 @@ def test_moves_that_change_nothing_get_a_penalty(color: int) -> None:
         game = game_from(SETTLED, color, rules)
         board = game.board.color
         ownership = ((board < 3) * np.where(np.arange(board.size) % 6 <= 3, 1, -1)).astype(np.float32)
-        held = ending_points(game, color, ownership, 0.5)
+        held = roots.ending_points(game, color, ownership, 0.5)
         black = points(game, "A5", "B5", "A4", "B4", "A1", "B1", "A2", "B2")
         white = points(game, "E5", "E4", "E2", "E1")
         assert all(held[point] == -0.5 for point in black + white)
         assert held[PASS] == pytest.approx(of_pass)
-        assert not ending_points(game, color, ownership * 0.9, 0.5)[white if color == BLACK else black].any()
+        assert not roots.ending_points(game, color, ownership * 0.9, 0.5)[white if color == BLACK else black].any()
         game.play(PASS)
-        assert ending_points(game, color, ownership, 0.5)[PASS] == pytest.approx(after_a_pass)
+        assert roots.ending_points(game, color, ownership, 0.5)[PASS] == pytest.approx(after_a_pass)
 
 
 def test_moves_that_touch_or_capture_the_opponent_get_no_penalty() -> None:
     game = game_from(". O . X .\nX X X X .\n. . . . .\n. . . . .\n. . . . .", BLACK, "chinese")
     ownership = np.where(game.board.color < 3, 1, 0).astype(np.float32)
-    held = ending_points(game, BLACK, ownership, 0.5)
+    held = roots.ending_points(game, BLACK, ownership, 0.5)
     assert [held[point] for point in points(game, "A5", "C5", "E5", "C1")] == [0, 0, -0.5, -0.5]
-    held = ending_points(game, WHITE, ownership, 0.5)
+    held = roots.ending_points(game, WHITE, ownership, 0.5)
     assert held[points(game, "A5")[0]] == -0.5
     captured = game_from("X O .\n. O .\n. . .", WHITE, "chinese")
     mine = np.where(captured.board.color < 3, 1, 0).astype(np.float32)
-    assert ending_points(captured, WHITE, mine, 0.5)[points(captured, "A2")[0]] == 0
+    assert roots.ending_points(captured, WHITE, mine, 0.5)[points(captured, "A2")[0]] == 0
 
 
 def test_moves_with_a_penalty_are_searched_less() -> None:

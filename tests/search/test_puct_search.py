@@ -27,22 +27,10 @@ from gtp_engine.evaluation.evaluator import (
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import FirstMove, Limits, RootPosition, SearchRequest
+from gtp_engine.search.puct import tree as trees
 from gtp_engine.search.puct.expand import recompute_utilities
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import params_of
-from gtp_engine.search.puct.tree import (
-    EXPANDED,
-    NEW,
-    ROOT,
-    SCORE,
-    SCORE_SQUARE,
-    UTILITY,
-    VALUE,
-    WEIGHT,
-    Extras,
-    copy_subtree,
-    new_tree,
-)
 from gtp_engine.search.puct.utility import score_utility
 
 # --- it repeats itself
@@ -126,7 +114,7 @@ def test_few_playouts_are_under_way_while_the_root_has_few_visits() -> None:
         evaluate = evaluator.evaluate
 
         def watch(request):
-            asked.append((int(store_of(searcher).tree.visits[ROOT]), request.rows))
+            asked.append((int(store_of(searcher).tree.visits[trees.ROOT]), request.rows))
             evaluate(request)
 
         evaluator.evaluate = watch
@@ -159,13 +147,13 @@ def test_the_reused_subtree_is_unchanged() -> None:
         game = Game(7)
         report = searcher.run(game, Limits(500))
         tree = store_of(searcher).tree
-        node = store_of(searcher).child_by_move(ROOT, report.best_point)
+        node = store_of(searcher).child_by_move(trees.ROOT, report.best_point)
         below = outline(tree, node)
-        value = tree.mean[node, VALUE]
+        value = tree.mean[node, trees.VALUE]
         game.play(report.best_point)
         searcher._tree.move_root(RootPosition(game.copy(), game.to_play))
-        assert outline(store_of(searcher).tree, ROOT) == below
-        assert store_of(searcher).tree.mean[ROOT, VALUE] == value
+        assert outline(store_of(searcher).tree, trees.ROOT) == below
+        assert store_of(searcher).tree.mean[trees.ROOT, trees.VALUE] == value
         searcher.run(game, Limits(100))
 
 
@@ -174,7 +162,7 @@ def outline(tree, node: int) -> list[object]:
     edges = range(first, first + int(tree.edges[node]))
     children = [outline(tree, int(tree.child[edge])) for edge in edges if tree.child[edge]]
     moves = [(int(tree.move[edge]), float(tree.prior[edge])) for edge in edges]
-    return [int(tree.visits[node]), float(tree.mean[node, UTILITY]), moves, children]
+    return [int(tree.visits[node]), float(tree.mean[node, trees.UTILITY]), moves, children]
 
 
 def test_play_may_continue_after_the_game_is_over() -> None:
@@ -202,16 +190,18 @@ def test_pruning_keeps_visits_and_means() -> None:
     with Searching(evaluator, max_memory=16) as searcher:
         store = run(searcher, Game(19), 4000)
         before, nodes = moves_of(searcher), store.used
-        mean = store.tree.mean[ROOT].copy()
+        mean = store.tree.mean[trees.ROOT].copy()
         store.prune()
         assert store.used <= 0.5 * 4484 < nodes
         assert moves_of(searcher) == before
-        np.testing.assert_array_equal(store.tree.mean[ROOT], mean)
+        np.testing.assert_array_equal(store.tree.mean[trees.ROOT], mean)
         check_tree(searcher)
-        collapsed = (store.tree.state[: store.used] == NEW) & (store.tree.visits[: store.used] > 1)
+        collapsed = (store.tree.state[: store.used] == trees.NEW) & (store.tree.visits[: store.used] > 1)
         assert collapsed.any()
-        weights = store.tree.own[: store.used, WEIGHT] * store.tree.visits[: store.used]
-        np.testing.assert_allclose(weights[collapsed], store.tree.mean[: store.used, WEIGHT][collapsed], rtol=1e-6)
+        weights = store.tree.own[: store.used, trees.WEIGHT] * store.tree.visits[: store.used]
+        np.testing.assert_allclose(
+            weights[collapsed], store.tree.mean[: store.used, trees.WEIGHT][collapsed], rtol=1e-6
+        )
         assert searcher.run(Game(19), Limits(9000)).visits == 9000
 
 
@@ -219,17 +209,17 @@ def test_pruning_frees_memory_below_a_root_with_few_visits() -> None:
     """Playouts that are explored without weight do not count at the root."""
     with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
         store = run(searcher, Game(19), 4000)
-        visits, store.tree.visits[ROOT] = int(store.tree.visits[ROOT]), 1
+        visits, store.tree.visits[trees.ROOT] = int(store.tree.visits[trees.ROOT]), 1
         store.prune()
         assert store.used <= 0.5 * 4484
-        assert store.tree.state[ROOT] == EXPANDED
-        store.tree.visits[ROOT] = visits
+        assert store.tree.state[trees.ROOT] == trees.EXPANDED
+        store.tree.visits[trees.ROOT] = visits
 
 
 def moves_of(searcher: PuctSearch) -> list[tuple[int, int, list[float]]]:
     """Return the root's tried moves with their visits and means."""
     tree = store_of(searcher).tree
-    edges = tried_edges(tree, ROOT)
+    edges = tried_edges(tree, trees.ROOT)
     return [
         (int(tree.move[e]), int(tree.visits[tree.child[e]]), [float(x) for x in tree.mean[tree.child[e]]])
         for e in edges
@@ -240,16 +230,18 @@ def test_a_collapsed_node_is_expanded_again() -> None:
     plain = {"graph_search": False, "subtree_bias": 0.0, "more_passing_hacks": False}  # for which it has no room
     with Searching(FakeEvaluator(batch=8), max_memory=16, **plain) as searcher:
         tree = run(searcher, Game(9), 600).tree
-        first = int(tree.first_edge[ROOT])
+        first = int(tree.first_edge[trees.ROOT])
         move, visits = int(tree.move[first]), int(tree.visits[tree.child[first]])
-        smaller = new_tree(tree.state.size, tree.move.size, Extras(ownership=tree.owned.shape[1]))
-        copy_subtree(tree, ROOT, smaller, np.zeros((2, 600), dtype=np.int32), visits + 1)
+        smaller = trees.new_tree(tree.state.size, tree.move.size, trees.Extras(ownership=tree.owned.shape[1]))
+        trees.copy_subtree(tree, trees.ROOT, smaller, np.zeros((2, 600), dtype=np.int32), visits + 1)
         store_of(searcher).tree = smaller
         child = int(smaller.child[first])
-        assert (smaller.state[child], smaller.visits[child]) == (NEW, visits)
+        assert (smaller.state[child], smaller.visits[child]) == (trees.NEW, visits)
         tree = run(searcher, Game(9), 1600).tree
-        child = next(int(tree.child[e]) for e in range(first, first + int(tree.tried[ROOT])) if tree.move[e] == move)
-        assert tree.state[child] == EXPANDED
+        child = next(
+            int(tree.child[e]) for e in range(first, first + int(tree.tried[trees.ROOT])) if tree.move[e] == move
+        )
+        assert tree.state[child] == trees.EXPANDED
         below = tree.child[tree.first_edge[child] : tree.first_edge[child] + tree.tried[child]]
         assert tree.visits[child] - tree.visits[below].sum() == visits + 1
 
@@ -267,9 +259,9 @@ def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
         own, mean = tree.own[:nodes].astype(np.float64), tree.mean[:nodes].copy()
         params = params_of(searcher.config, game, SearchRequest(Limits(1)), searcher.evaluator.info, has_errors=True)
         params = params._replace(dynamic_center=center)
-        stdevs = np.sqrt(np.maximum(0.0, own[:, SCORE_SQUARE] - own[:, SCORE] ** 2))
-        expected = [own[n, VALUE] + score_utility(own[n, SCORE], stdevs[n], params) for n in range(nodes)]
-        np.testing.assert_allclose(own[:, UTILITY], expected, atol=1e-5)
+        stdevs = np.sqrt(np.maximum(0.0, own[:, trees.SCORE_SQUARE] - own[:, trees.SCORE] ** 2))
+        expected = [own[n, trees.VALUE] + score_utility(own[n, trees.SCORE], stdevs[n], params) for n in range(nodes)]
+        np.testing.assert_allclose(own[:, trees.UTILITY], expected, atol=1e-5)
         order = np.zeros((4, nodes), dtype=np.int32)
         recompute_utilities(tree, WHITE, params, order, searcher._tree.buffers.means_work)  # type: ignore[union-attr]
         np.testing.assert_allclose(tree.mean[:nodes], mean, rtol=1e-4, atol=1e-5)

@@ -31,22 +31,12 @@ from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row,
 from gtp_engine.go.benson import new_life_work, pass_alive_map
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
+from gtp_engine.search.puct import tree as trees
 from gtp_engine.search.puct.choose import root_moves, selection_weights
 from gtp_engine.search.puct.expected_line import write_line
 from gtp_engine.search.puct.leaves import EVALUATE
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import new_root, params_of, score_center
-from gtp_engine.search.puct.tree import (
-    EXPANDED,
-    ROOT,
-    SCORE,
-    UTILITY,
-    WEIGHT,
-    add_node,
-    new_tree,
-    promote_untried,
-    try_edge,
-)
 from gtp_engine.search.puct.utility import evaluation_weight, expected_score_value, score_utility, utility_per_point
 
 # --- the oracle
@@ -117,21 +107,21 @@ def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(
 
 def test_the_first_untried_edge_has_the_largest_prior() -> None:
     rng = np.random.default_rng(5)
-    tree = new_tree(40, 100)
-    tree.first_edge[ROOT], tree.edges[ROOT] = 1, 30
+    tree = trees.new_tree(40, 100)
+    tree.first_edge[trees.ROOT], tree.edges[trees.ROOT] = 1, 30
     tree.move[1:31] = range(30)
     priors = rng.permutation(30) / 100
     tree.prior[1:31] = priors
-    promote_untried(tree, ROOT)
+    trees.promote_untried(tree, trees.ROOT)
     for turn in range(30):
         edge = 1 + turn if turn % 3 else 1 + int(rng.integers(turn, 30))
         if turn % 3:
             assert tree.prior[edge] == tree.prior[1 + turn : 31].max()
         move = tree.move[edge]
-        child = try_edge(tree, ROOT, edge)
+        child = trees.try_edge(tree, trees.ROOT, edge)
         assert (tree.move[1 + turn], tree.child[1 + turn]) == (move, child)
     assert sorted(tree.move[1:31].tolist()) == list(range(30))
-    assert add_node(tree) == 31
+    assert trees.add_node(tree) == 31
 
 
 # --- rows
@@ -214,8 +204,8 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
         over = play_moves(game.copy(), line)
         if over.consecutive_passes >= (3 if may_stay else 2):
             dead = in_pass_alive_territory(over) if may_stay else set()
-            assert store.tree.mean[node, SCORE] == pytest.approx(over.score(dead).margin_black), line
-            assert store.tree.state[node] != EXPANDED
+            assert store.tree.mean[node, trees.SCORE] == pytest.approx(over.score(dead).margin_black), line
+            assert store.tree.state[node] != trees.EXPANDED
             checked += 1
     assert checked > 5
 
@@ -240,8 +230,8 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
         evaluator.rows_seen.clear()
         assert searcher.run(game, Limits(100)).playouts == 100
         store = store_of(searcher)
-        node = store.child_by_move(ROOT, PASS)
-        assert store.tree.state[node] == EXPANDED != store.tree.state[store.child_by_move(node, PASS)]
+        node = store.child_by_move(trees.ROOT, PASS)
+        assert store.tree.state[node] == trees.EXPANDED != store.tree.state[store.child_by_move(node, PASS)]
         assert evaluator.rows_seen[0] == (GOES_ON, NULL_POINT)
         assert (IS_OVER, PASS) in evaluator.rows_seen
         assert searcher.run(game, Limits(150)).playouts == 50, "the same root again"
@@ -254,7 +244,7 @@ def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> Non
     evaluator = RowRecorder()
     with Searching(evaluator, symmetry_pruning=False, conservative_pass=conservative) as searcher:
         store = run(searcher, game, 100)
-    assert bool(store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED) is conservative
+    assert bool(store.tree.state[store.child_by_move(trees.ROOT, PASS)] == trees.EXPANDED) is conservative
     assert evaluator.rows_seen[0] == ((GOES_ON, NULL_POINT) if conservative else (IS_OVER, PASS))
 
 
@@ -267,7 +257,7 @@ def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
             searcher.clear()
             searcher.run(game, SearchRequest(Limits(100), passes_end=passes_end))
             store = store_of(searcher)
-            assert (store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED) is not passes_end
+            assert (store.tree.state[store.child_by_move(trees.ROOT, PASS)] == trees.EXPANDED) is not passes_end
 
 
 class RowRecorder(PassingEvaluator):
@@ -309,7 +299,7 @@ def test_a_position_before_the_second_pass_is_no_end() -> None:
     game.play(PASS)  # takes the button
     with Searching(PassingEvaluator(), symmetry_pruning=False) as searcher:
         store = run(searcher, game, 50)
-    assert store.tree.state[store.child_by_move(ROOT, PASS)] == EXPANDED
+    assert store.tree.state[store.child_by_move(trees.ROOT, PASS)] == trees.EXPANDED
 
 
 # --- both sides alike
@@ -384,27 +374,27 @@ def moves_like(visits: list[int], utilities: list[float], stdevs: list[float], *
         searcher.run(game, Limits(len(visits) + 1))
         tree, numbers = store_of(searcher).tree, params(5, **values)
         root = new_root(RootPosition(game, BLACK), rows_of([game]))
-        tree.tried[ROOT] = len(visits)
+        tree.tried[trees.ROOT] = len(visits)
         for i, (count, utility, stdev) in enumerate(zip(visits, utilities, stdevs, strict=True)):
-            edge = int(tree.first_edge[ROOT]) + i
+            edge = int(tree.first_edge[trees.ROOT]) + i
             if tree.child[edge] == 0:
-                tree.child[edge] = add_node(tree)
+                tree.child[edge] = trees.add_node(tree)
             node = int(tree.child[edge])
             tree.prior[edge] = 0.1
             tree.visits[node] = tree.edge_visits[edge] = count
             tree.mean[node] = 0.0
-            tree.mean[node, UTILITY] = utility
-            tree.mean[node, UTILITY + 2] = utility**2 + stdev**2
-            tree.mean[node, WEIGHT] = tree.mean[node, WEIGHT + 2] = count
+            tree.mean[node, trees.UTILITY] = utility
+            tree.mean[node, trees.UTILITY + 2] = utility**2 + stdev**2
+            tree.mean[node, trees.WEIGHT] = tree.mean[node, trees.WEIGHT + 2] = count
         puct = config(**values).puct
         moves = root_moves(tree, root, numbers, puct)
         weights = selection_weights(moves, tree, numbers, puct)
         line = np.zeros((3, 1), dtype=np.int64)
-        write_line(tree, ROOT, BLACK, (puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, 1.4), line)
+        write_line(tree, trees.ROOT, BLACK, (puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, 1.4), line)
         assert line[0, 0] == moves.points[np.argmax(weights)], "lines go on with the move that would be chosen"
-        tree.tried[ROOT], tree.info[0] = 0, 1
+        tree.tried[trees.ROOT], tree.info[0] = 0, 1
         tree.child[:] = 0
-        promote_untried(tree, ROOT)
+        trees.promote_untried(tree, trees.ROOT)
     return moves, weights
 
 

@@ -13,27 +13,20 @@ from gtp_engine.go.board import Board, clone, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 from gtp_engine.go.tactics import is_eye
 from gtp_engine.search.rng import new_states, random_below
+from gtp_engine.search.rollouts import rollout
 from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
-from gtp_engine.search.rollouts.rollout import (
-    POLICIES,
-    TACTICAL,
-    _tactical_candidates,
-    count_area,
-    new_rollout_work,
-    play_out,
-)
 
 
 def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Board, np.ndarray, int]:
     board = clone(game.board)
     first_player = np.zeros(board.color.size, dtype=np.int8)
-    work = new_rollout_work(game.width, game.height)
+    work = rollout.new_rollout_work(game.width, game.height)
     # the limit is given, as elsewhere: without it, another signature would be compiled
-    moves = play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player, 0)
+    moves = rollout.play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player, 0)
     return board, first_player, moves
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("policy", rollout.POLICIES.values(), ids=rollout.POLICIES)
 @pytest.mark.parametrize("size", [(2, 2), (5, 7), (9, 9), (19, 19), (25, 25)], ids=str)
 def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(policy: int, size: tuple[int, int]) -> None:
     game = Game(*size)
@@ -42,29 +35,29 @@ def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(policy: 
         if moves == 3 * size[0] * size[1]:
             continue  # cut off in a cycle of kos
         # The tactical policy may also stop where only self-ataris are left.
-        left = [p for p in np.flatnonzero(board.color == EMPTY).tolist() if policy != TACTICAL]
+        left = [p for p in np.flatnonzero(board.color == EMPTY).tolist() if policy != rollout.TACTICAL]
         for color in (BLACK, WHITE):
             assert not [p for p in left if is_legal(board, p, color, False) and not is_eye(board, p, color)]
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("policy", rollout.POLICIES.values(), ids=rollout.POLICIES)
 def test_the_count_of_a_finished_uniform_rollout_is_the_tromp_taylor_area(policy: int) -> None:
     game = Game(9)
     agreed = 0
     for seed in range(30):
         board, _, _ = roll(game, policy, seed)
         owner = np.zeros(board.color.size, dtype=np.int32)
-        margin = count_area(board, owner)
+        margin = rollout.count_area(board, owner)
         assert owner.sum() == margin
         work = np.zeros((2, board.color.size), dtype=np.int32)
         agreed += margin == area_margin(board, work[0], work[1])
     # Larger empty areas (seki, self-atari) are counted by their neighbours, so a few may differ.
-    assert agreed >= (30 if policy != TACTICAL else 20)
+    assert agreed >= (30 if policy != rollout.TACTICAL else 20)
 
 
 def test_the_first_player_of_a_point_is_the_one_whose_stone_came_first() -> None:
     game = Game(5)
-    board, first_player, _ = roll(game, POLICIES["uniform"], seed=4)
+    board, first_player, _ = roll(game, rollout.POLICIES["uniform"], seed=4)
     stones = (board.color == BLACK) | (board.color == WHITE)
     assert np.all(first_player[stones] != 0)
     assert set(first_player.tolist()) <= {0, BLACK, WHITE}
@@ -74,8 +67,10 @@ def answers(text: str, to_play: int) -> set[int]:
     """Return the candidates of the tactical policy after the opponent's stone drawn as `#` or `@`."""
     game = game_from(text, to_play)
     (last,) = parse_diagram(text).marked_stones
-    work = new_rollout_work(game.width, game.height)
-    find: Any = _tactical_candidates  # interpreted: it is compiled in rollouts, and on its own that takes seconds
+    work = rollout.new_rollout_work(game.width, game.height)
+    find: Any = (
+        rollout._tactical_candidates
+    )  # interpreted: it is compiled in rollouts, and on its own that takes seconds
     count = find.interpreted(game.board, to_play, last, work)
     return set(work.candidates[:count].tolist())
 

@@ -15,16 +15,9 @@ from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.search.limits import Limits, SearchRequest
+from gtp_engine.search.puct import subtree_bias
 from gtp_engine.search.puct.expand import new_means_work, update_means
 from gtp_engine.search.puct.root import params_of
-from gtp_engine.search.puct.subtree_bias import (
-    BUCKETS,
-    DIFFERENCE,
-    WEIGHT_SUM,
-    bucket_key,
-    find_or_add_bucket,
-    new_subtree_bias,
-)
 from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Extras, Tree, add_node, new_tree
 from gtp_engine.search.puct.tree_store import TreeStore
 
@@ -56,7 +49,7 @@ def parent_and_child(tree: Tree, *, own: float, child: float, child_weight: floa
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: int) -> None:
     tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
-    bucket = find_or_add_bucket(tree.bias, np.uint64(77))
+    bucket = subtree_bias.find_or_add_bucket(tree.bias, np.uint64(77))
     first = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     tree.bias.bucket[first] = bucket
     update_means(tree, first, color, params(), work)
@@ -96,12 +89,12 @@ def test_a_node_without_a_bucket_is_not_corrected() -> None:
 
 @pytest.mark.parametrize("nodes", [1, 3, 1000])
 def test_a_key_has_one_bucket_also_in_a_full_table(nodes: int) -> None:
-    bias = new_subtree_bias(nodes)
+    bias = subtree_bias.new_subtree_bias(nodes)
     keys = np.random.default_rng(1).integers(0, 2**64, nodes, dtype=np.uint64)
     keys[nodes // 2 :] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
-    assert [find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
-    assert [find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
-    assert bias.info[BUCKETS] == nodes + 1
+    assert [subtree_bias.find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
+    assert [subtree_bias.find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
+    assert bias.info[subtree_bias.BUCKETS] == nodes + 1
 
 
 FIGHT = """
@@ -121,7 +114,7 @@ def key_after(diagram: str, *, last: str = "G7", move: str = "C2", color: int = 
     point, previous = (parse_vertex(vertex, width=7, height=7) for vertex in (move, last))
     if ko is not None:
         game.board.info[KO_POINT] = parse_vertex(ko, width=7, height=7)
-    return int(bucket_key(game.board, point, previous, color))
+    return int(subtree_bias.bucket_key(game.board, point, previous, color))
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -150,14 +143,14 @@ def test_the_pattern_is_the_5x5_points_around_the_move_up_to_the_edge(move: str)
     game = Game(7)
     center, previous = parse_vertex(move, width=7, height=7), PASS
     x, y = point_to_xy(center, width=7)
-    key = bucket_key(game.board, center, previous, BLACK)
+    key = subtree_bias.bucket_key(game.board, center, previous, BLACK)
     for point in board_points(7, 7):
         if point == center:
             continue
         game.set_up([Move(WHITE, point)])
         column, row = point_to_xy(point, width=7)
         is_near = abs(column - x) <= 2 and abs(row - y) <= 2
-        assert (bucket_key(game.board, center, previous, BLACK) != key) == is_near, point
+        assert (subtree_bias.bucket_key(game.board, center, previous, BLACK) != key) == is_near, point
 
 
 def test_only_moves_after_moves_have_buckets() -> None:
@@ -180,9 +173,11 @@ def test_only_moves_after_moves_have_buckets() -> None:
 def checked_sums(store: TreeStore) -> dict[int, list[float]]:
     """Return the sums of each bucket by its key, after checking that all are used and that the table finds them."""
     bias, used = store.tree.bias, store.used
-    buckets = int(bias.info[BUCKETS])
+    buckets = int(bias.info[subtree_bias.BUCKETS])
     assert set(bias.bucket[:used].tolist()) == {*range(buckets)}
-    assert [find_or_add_bucket(bias, bias.key[bucket]) for bucket in range(1, buckets)] == [*range(1, buckets)]
+    assert [subtree_bias.find_or_add_bucket(bias, bias.key[bucket]) for bucket in range(1, buckets)] == [
+        *range(1, buckets)
+    ]
     assert np.count_nonzero(bias.slots) == buckets - 1
     return {int(bias.key[bucket]): bias.sums[bucket].tolist() for bucket in range(1, buckets)}
 
@@ -193,8 +188,8 @@ def added(store: TreeStore) -> dict[int, list[float]]:
     sums: dict[int, list[float]] = {}
     for node in np.flatnonzero(bias.bucket[: store.used]):
         sum_of = sums.setdefault(int(bias.key[bias.bucket[node]]), [0.0, 0.0])
-        sum_of[DIFFERENCE] += bias.added[node, DIFFERENCE]
-        sum_of[WEIGHT_SUM] += bias.added[node, WEIGHT_SUM]
+        sum_of[subtree_bias.DIFFERENCE] += bias.added[node, subtree_bias.DIFFERENCE]
+        sum_of[subtree_bias.WEIGHT_SUM] += bias.added[node, subtree_bias.WEIGHT_SUM]
     return sums
 
 

@@ -26,6 +26,7 @@ from gtp_engine import Config, Engine, Evaluator, EvaluatorInfo, Game, parse_ver
 from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
+from gtp_engine.search.puct import tree as trees
 from gtp_engine.search.puct.expand import new_means_work, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
@@ -35,22 +36,6 @@ from gtp_engine.search.puct.transpositions import (
     new_transpositions,
     position_key,
     repeats_late,
-)
-from gtp_engine.search.puct.tree import (
-    LEAD,
-    NEW,
-    NODES,
-    ROOT,
-    SCORE,
-    SCORE_SQUARE,
-    UTILITY,
-    UTILITY_SQUARE,
-    VALUE,
-    WEIGHT,
-    Extras,
-    add_node,
-    new_tree,
-    weight_of_edge,
 )
 from gtp_engine.search.puct.tree_store import TreeStore
 from gtp_engine.search.puct.utility import Params
@@ -140,7 +125,7 @@ def test_an_edge_has_a_share_of_the_weight_of_its_node(options: dict[str, object
         edges = np.flatnonzero(tree.child[: int(tree.info[1])] == node)
         for edge in edges.tolist():
             share = tree.edge_visits[edge] / tree.visits[node]
-            assert weight_of_edge(tree, edge) == pytest.approx(share * tree.mean[node, WEIGHT])
+            assert trees.weight_of_edge(tree, edge) == pytest.approx(share * tree.mean[node, trees.WEIGHT])
 
 
 def test_visits_are_exact_with_shared_nodes() -> None:
@@ -160,7 +145,9 @@ def test_visits_are_exact_with_shared_nodes() -> None:
 def test_neither_finished_games_nor_lines_with_moves_left_out_are_shared() -> None:
     with Searching(PassingEvaluator(), **SHARED) as searcher:
         store = run(searcher, Game(3), 500)
-        over = [node for node in range(store.used) if store.tree.own[node, WEIGHT] and store.tree.edges[node] == 0]
+        over = [
+            node for node in range(store.used) if store.tree.own[node, trees.WEIGHT] and store.tree.edges[node] == 0
+        ]
         assert over
         assert not {*over} & {*shared_nodes(store)}
     with Searching(ShapedEvaluator(), **SHARED) as searcher:
@@ -193,7 +180,7 @@ def outline(store: TreeStore, root: int) -> dict[int, Any]:
             children = [int(tree.child[edge]) for edge in edges]
             visits = [(int(tree.move[edge]), int(tree.edge_visits[edge])) for edge in edges]
             keys = [int(tree.graph.key[child]) for child in children]
-            found[key] = (int(tree.visits[node]), float(tree.mean[node, UTILITY]), visits, keys)
+            found[key] = (int(tree.visits[node]), float(tree.mean[node, trees.UTILITY]), visits, keys)
             waiting += children
     return found
 
@@ -201,10 +188,10 @@ def outline(store: TreeStore, root: int) -> dict[int, Any]:
 def test_the_part_of_the_tree_below_a_move_is_kept_with_what_it_shares() -> None:
     with Searching(ShapedEvaluator(), **SHARED) as searcher:
         store = run(searcher, Game(4), 1500)
-        node = max(store.tree.child[tried_edges(store.tree, ROOT)].tolist(), key=store.tree.visits.item)
+        node = max(store.tree.child[tried_edges(store.tree, trees.ROOT)].tolist(), key=store.tree.visits.item)
         below = outline(store, node)
         store.reroot(node)
-        assert outline(store, ROOT) == below
+        assert outline(store, trees.ROOT) == below
         assert shared_nodes(store)
         checked_keys(store)
         check_tree(searcher)
@@ -213,15 +200,15 @@ def test_the_part_of_the_tree_below_a_move_is_kept_with_what_it_shares() -> None
 def test_a_pruned_or_growing_tree_keeps_what_it_shares() -> None:
     with Searching(ShapedEvaluator(), **SHARED, subtree_bias=0.45) as searcher:
         store = run(searcher, Game(4), 1000)
-        before, keys = outline(store, ROOT), checked_keys(store)
+        before, keys = outline(store, trees.ROOT), checked_keys(store)
         store.reserve(store.tree.state.size)
-        assert outline(store, ROOT) == before
+        assert outline(store, trees.ROOT) == before
         assert checked_keys(store) == keys
-        store._replace(store._copy(ROOT, 5), nodes_left=store.used)  # as `prune`, which forgets more
+        store._replace(store._copy(trees.ROOT, 5), nodes_left=store.used)  # as `prune`, which forgets more
         assert checked_keys(store) < keys
-        assert ((store.tree.state == NEW) & (store.tree.visits > 1)).any()
+        assert ((store.tree.state == trees.NEW) & (store.tree.visits > 1)).any()
         check_tree(searcher)
-        assert run(searcher, Game(4), 1500).tree.visits[ROOT] == 1500
+        assert run(searcher, Game(4), 1500).tree.visits[trees.ROOT] == 1500
         searcher.clear()
         assert checked_keys(store) == set()
         searcher.run(Game(4), Limits(50))
@@ -243,7 +230,7 @@ def test_a_node_whose_moves_superko_has_changed_is_not_reused() -> None:
         report = searcher.run(game, Limits(400))
         game.play(report.best_point)
         store = store_of(searcher)
-        node = store.child_by_move(ROOT, report.best_point)
+        node = store.child_by_move(trees.ROOT, report.best_point)
         assert node is not None
         store.tree.move[store.tree.first_edge[node]] = report.best_point
         searcher._tree.move_root(RootPosition(game.copy(), game.to_play))  # type: ignore[union-attr]
@@ -266,11 +253,11 @@ def test_moves_of_the_root_weigh_what_their_edges_do() -> None:
         play_moves(game, next(lines))
         report = searcher.run(game, Limits(2))
         tree = store.tree
-        assert has_popular_child(store, ROOT)
-        edges = {int(tree.move[edge]): edge for edge in tried_edges(tree, ROOT)}
+        assert has_popular_child(store, trees.ROOT)
+        edges = {int(tree.move[edge]): edge for edge in tried_edges(tree, trees.ROOT)}
         for move in report.moves:
             edge = edges[move.point]
-            assert move.weight == pytest.approx(weight_of_edge(tree, edge))
+            assert move.weight == pytest.approx(trees.weight_of_edge(tree, edge))
             assert move.visits == tree.edge_visits[edge]
         assert sum(move.visits for move in report.moves) == report.visits - 1
 
@@ -282,7 +269,7 @@ def test_positions_of_a_continuation_have_all_their_visits() -> None:
         report = searcher.run(game, Limits(1000))
         store = store_of(searcher)
         for move in report.moves:
-            node: int | None = ROOT
+            node: int | None = trees.ROOT
             for point, visits in zip(move.pv, move.pv_position_visits, strict=True):
                 assert node is not None
                 node = store.child_by_move(node, point)
@@ -304,7 +291,7 @@ def test_with_a_leak_every_playout_takes_a_move_that_none_took() -> None:
     for leak in (0.0, 0.5, 1.0):
         with Searching(ShapedEvaluator(), eval_batch=1, graph_search_leak=leak, **SHARED) as searcher:
             tree = run(searcher, Game(5), 300).tree
-            tried.append(int(tree.tried[: int(tree.info[NODES]) + 1].sum()))
+            tried.append(int(tree.tried[: int(tree.info[trees.NODES]) + 1].sum()))
     assert tried[0] < tried[1] < tried[2] == 299
 
 
@@ -317,49 +304,55 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
     Its share is 1 / (1 + 3 · 0.5 · (1 + 2 · 0.25)) = 4 / 13.
     """
     remembered = new_remembered(8)
-    tree, work = new_tree(3, 3, Extras(graph=True, remembered=remembered)), new_means_work(9, 9)
+    tree, work = trees.new_tree(3, 3, trees.Extras(graph=True, remembered=remembered)), new_means_work(9, 9)
     settings = config(static_score_weight=0, dynamic_score_weight=0)
     params = params_of(settings, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
-    for node, visits in ((add_node(tree), 100), (add_node(tree), 400)):
+    for node, visits in ((trees.add_node(tree), 100), (trees.add_node(tree), 400)):
         tree.graph.key[node], tree.visits[node] = 7, visits
-        tree.own[node, [VALUE, SCORE, LEAD, UTILITY, WEIGHT]] = -0.5 if node == 1 else 0.5, 2.0, node, 0.0, 1.0
-        tree.own[node, UTILITY] = tree.own[node, VALUE]
-        tree.own[node, SCORE_SQUARE] = 13.0
+        tree.own[node, [trees.VALUE, trees.SCORE, trees.LEAD, trees.UTILITY, trees.WEIGHT]] = (
+            -0.5 if node == 1 else 0.5,
+            2.0,
+            node,
+            0.0,
+            1.0,
+        )
+        tree.own[node, trees.UTILITY] = tree.own[node, trees.VALUE]
+        tree.own[node, trees.SCORE_SQUARE] = 13.0
     remembered.conditions[0] = 2**40 + 1
     update_means(tree, 2, BLACK, params, work)
-    remember(tree, 401, -1, ROOT)
+    remember(tree, 401, -1, trees.ROOT)
     remember(tree, 100, 2, 2)
     assert not remembered.key.any()
-    remember(tree, 400, -1, ROOT)
+    remember(tree, 400, -1, trees.ROOT)
     assert remembered.key[remembered.key != 0].tolist() == [7 ^ (2**40 + 1)]
     update_means(tree, 1, BLACK, params, work)
     found = tree.mean[1]
-    assert found[VALUE] == found[UTILITY] == pytest.approx(-0.5 + 4 / 13)
-    assert found[LEAD] == pytest.approx(1 + 4 / 13)
-    assert (found[SCORE], found[SCORE_SQUARE], found[WEIGHT]) == pytest.approx((2.0, 13.0, 100.0))
-    assert found[UTILITY_SQUARE] == pytest.approx((-0.5 + 4 / 13) ** 2)
+    assert found[trees.VALUE] == found[trees.UTILITY] == pytest.approx(-0.5 + 4 / 13)
+    assert found[trees.LEAD] == pytest.approx(1 + 4 / 13)
+    assert (found[trees.SCORE], found[trees.SCORE_SQUARE], found[trees.WEIGHT]) == pytest.approx((2.0, 13.0, 100.0))
+    assert found[trees.UTILITY_SQUARE] == pytest.approx((-0.5 + 4 / 13) ** 2)
     remembered.conditions[0] = 0
     update_means(tree, 1, BLACK, params, work)
-    assert tree.mean[1, VALUE] == -0.5
+    assert tree.mean[1, trees.VALUE] == -0.5
 
 
 def test_a_shorter_search_replaces_nothing_and_a_place_goes_to_the_least_visited() -> None:
     remembered = new_remembered(4)
-    tree = new_tree(8, 8, Extras(graph=True, remembered=remembered))
+    tree = trees.new_tree(8, 8, trees.Extras(graph=True, remembered=remembered))
     remembered.conditions[0] = 2**40
 
     def visited(key: int, visits: int, value: float) -> None:
-        tree.info[NODES] = 2
-        tree.graph.key[1], tree.visits[1], tree.mean[1, VALUE] = key, visits, value
-        remember(tree, 1, -1, ROOT)
+        tree.info[trees.NODES] = 2
+        tree.graph.key[1], tree.visits[1], tree.mean[1, trees.VALUE] = key, visits, value
+        remember(tree, 1, -1, trees.ROOT)
 
     for key in range(1, 5):
         visited(key, 100 * key, key / 10)
     visited(4, 299, -1.0)
-    assert sorted(remembered.found[:, VALUE].tolist()) == pytest.approx([0.1, 0.2, 0.3, 0.4])
+    assert sorted(remembered.found[:, trees.VALUE].tolist()) == pytest.approx([0.1, 0.2, 0.3, 0.4])
     visited(4, 300, -1.0)
     visited(9, 1, 0.9)
-    assert sorted(remembered.found[:, VALUE].tolist()) == pytest.approx([-1.0, 0.2, 0.3, 0.9])
+    assert sorted(remembered.found[:, trees.VALUE].tolist()) == pytest.approx([-1.0, 0.2, 0.3, 0.9])
 
 
 @pytest.mark.parametrize("bound", [3, 11])
@@ -403,12 +396,12 @@ def test_a_move_taken_back_knows_what_was_found_after_it(way: str) -> None:
         Limits(2), restrictions=(Restriction(BLACK, frozenset({corner})),) if way == "restricted" else ()
     )
     searcher.run(before, limits)
-    tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(ROOT, move)
+    tree, node = store_of(searcher).tree, store_of(searcher).child_by_move(trees.ROOT, move)
     assert tree.visits[node] == 1
-    own, ratio = float(tree.own[node, VALUE]), 1 / np.sqrt(20 * 300)
+    own, ratio = float(tree.own[node, trees.VALUE]), 1 / np.sqrt(20 * 300)
     share = 1 / (1 + 3 * ratio * (1 + 2 * ratio**2)) if way == "same" else 0.0
     assert abs(value - own) > 0.05
-    assert tree.mean[node, VALUE] == pytest.approx(own + share * (value - own))
+    assert tree.mean[node, trees.VALUE] == pytest.approx(own + share * (value - own))
     searcher.close()
 
 

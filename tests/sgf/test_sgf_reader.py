@@ -10,21 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sgf_support import at, grid, load, parse, position
 
+from gtp_engine import sgf
 from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import Move, format_vertex
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf import (
-    MAX_BYTES,
-    MAX_MOVES,
-    GameTree,
-    LaterSetup,
-    SgfRecord,
-    parse_sgf,
-    play_record,
-    read_sgf_file,
-    record_to_game,
-)
 from gtp_engine.sgf.reader import MAX_TOKENS
 
 DATA = Path(__file__).parent.parent / "data" / "sgf"
@@ -51,33 +41,33 @@ def told(data: bytes) -> list[str]:
     A tree of the record has the same bytes and moves.
     """
     try:
-        record = parse_sgf(data)
+        record = sgf.parse_sgf(data)
     except SgfError as error:
         return [f"! {error}"]
-    game, played = play_record(record)
-    tree = GameTree(data)
+    game, played = sgf.play_record(record)
+    tree = sgf.GameTree(data)
     node = tree.main_line()[-1]
     assert tree.to_bytes() == data
-    assert position(record_to_game(played)) == position(game)
+    assert position(sgf.record_to_game(played)) == position(game)
     assert played.is_cut or (node.game().moves, node.move_number) == (game.moves, len(record.moves))
-    empty = SgfRecord(record.width, record.height, None, None, 0, (), BLACK, ())
+    empty = sgf.SgfRecord(record.width, record.height, None, None, 0, (), BLACK, ())
     lines = difference(f"{record.width}x{record.height}", record, empty)
     return lines if played is record else [*lines, *difference("played", played, record)]
 
 
-def difference(title: str, record: SgfRecord, other: SgfRecord) -> list[str]:
+def difference(title: str, record: sgf.SgfRecord, other: sgf.SgfRecord) -> list[str]:
     changed = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "notes"}
     changed = {name: value for name, value in changed.items() if value != getattr(other, name)}
     notes = [f"* {note}" for note in record.notes if note not in other.notes]
     return ["; ".join([f"= {title}", *(f"{name} {written(record, changed[name])}" for name in changed)]), *notes]
 
 
-def written(record: SgfRecord, value: Any) -> str:
+def written(record: sgf.SgfRecord, value: Any) -> str:
     """Return the value of a field; a change of the position with the number of moves before it and who plays."""
     match value:
         case Rules():
             return value.preset_name() or str(value)
-        case LaterSetup():
+        case sgf.LaterSetup():
             stones = (*value.stones, *(Move(EMPTY, point) for point in value.emptied))
             return f"{value.move_index}: {written(record, stones)} {value.player}"
         case Move():
@@ -107,7 +97,7 @@ CHARSETS = {
 )
 def test_charsets_right_and_wrong_keep_the_moves(encoding: str, charset: str) -> None:
     name = "é" if encoding == "latin-1" else "日本"
-    record = parse_sgf(f"(;CA[{charset}]SZ[9]PB[{name}];B[cc])".encode(encoding))
+    record = sgf.parse_sgf(f"(;CA[{charset}]SZ[9]PB[{name}];B[cc])".encode(encoding))
     assert record.moves == (Move(BLACK, at("C7", 9)),)
     if charset != "GBK" or encoding == "gbk":
         assert record.black_name == name
@@ -120,7 +110,7 @@ def test_a_handicap_without_komi_has_that_of_handicap_games(rules: str, result: 
     assert (game.komi, str(game.score(["G3"]))) == (0.5, result)
     known = load(f"(;SZ[9]{rules}HA[2]KM[3.5]AB[cc][gg]{WALLS})")
     assert known.komi == 3.5
-    assert record_to_game(parse(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})"), komi=1.5).komi == 1.5
+    assert sgf.record_to_game(parse(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})"), komi=1.5).komi == 1.5
 
 
 def test_setup_in_the_middle_starts_the_game_afresh() -> None:
@@ -153,7 +143,7 @@ PRISONER = (
 def test_a_setup_that_changes_nothing_keeps_the_game(old: str, new: str) -> None:
     """The prisoner was lost, or the game ended with "E5 is occupied"."""
     record = parse(PRISONER.replace(old, new))
-    game, played = play_record(record)
+    game, played = sgf.play_record(record)
     assert (str(game.score()), len(game.moves), played.notes) == ("B+8.5", 24, ())
 
 
@@ -168,13 +158,13 @@ def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
     [
         b"",
         b"PK\x03\x04games.sgf",
-        b" " * (MAX_BYTES + 1),
-        b"(" * MAX_BYTES,
+        b" " * (sgf.MAX_BYTES + 1),
+        b"(" * sgf.MAX_BYTES,
         b"(" + b";" * MAX_TOKENS + b")",
         b"(;" * 20_000,
         b"(; " + b"A " * 50_000,
         b"(;C[" + b"\\" * 1_000_000,
-        b"(;" + b";B[];W[]" * (MAX_MOVES // 2) + b";B[])",
+        b"(;" + b";B[];W[]" * (sgf.MAX_MOVES // 2) + b";B[])",
         b"(;B" + b"[aa][bb]" * 20_000 + b")",
         b"(;B[aa]" + b";AW[bb]" * 2_000 + b")",
         b"\0" * 1_000_000,
@@ -186,7 +176,7 @@ def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
 )
 def test_hostile_records_are_refused(data: bytes) -> None:
     with pytest.raises(SgfError) as caught:
-        parse_sgf(data)
+        sgf.parse_sgf(data)
     assert len(str(caught.value)) < 300
 
 
@@ -197,7 +187,7 @@ def test_nesting_has_no_limit_of_its_own() -> None:
 
 
 def test_the_longest_main_line_is_read() -> None:
-    assert len(parse("(" + ";B[];W[]" * (MAX_MOVES // 2) + ")").moves) == MAX_MOVES
+    assert len(parse("(" + ";B[];W[]" * (sgf.MAX_MOVES // 2) + ")").moves) == sgf.MAX_MOVES
 
 
 def test_a_record_may_not_be_of_empty_nodes() -> None:
@@ -217,7 +207,7 @@ def test_a_record_may_not_set_up_thousands_of_whole_boards(move: str) -> None:
 @given(data=st.binary(max_size=300) | st.text("(;)[]\\:ABEPLWSZKMRUHCabt19. \n", max_size=200).map(str.encode))
 def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
     try:
-        record_to_game(parse_sgf(data))
+        sgf.record_to_game(sgf.parse_sgf(data))
     except SgfError as error:
         assert str(error).isprintable()
 
@@ -225,12 +215,12 @@ def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
 def test_directories_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     for path in (str(tmp_path), "/dev/zero", "/dev/stdin"):
         with pytest.raises(SgfError, match="cannot open"):
-            read_sgf_file(path)
+            sgf.read_sgf_file(path)
 
 
 def test_files_too_large_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.sgf"
     with path.open("wb") as file:
-        file.truncate(MAX_BYTES + 1)
+        file.truncate(sgf.MAX_BYTES + 1)
     with pytest.raises(SgfError, match="too long"):
-        read_sgf_file(str(path))
+        sgf.read_sgf_file(str(path))

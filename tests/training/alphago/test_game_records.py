@@ -25,17 +25,8 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.training.alphago.stages import game_records
 from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer, draw_symmetries, transform_actions
-from gtp_engine.training.alphago.stages.game_records import (
-    Collector,
-    RecordsError,
-    read_episodes,
-    read_games,
-    recorded,
-    split_games,
-    winner_of,
-    write_episodes,
-)
 from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records, result_of
 from gtp_engine.training.alphago.stages.policy_players import UniformPlayer
 from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
@@ -55,7 +46,7 @@ def test_games_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) 
     write(tmp_path, "b.sgf", "(;SZ[9]KM[7]RU[Chinese]RE[W+R];B[aa];W[];B[ba])")
     write(tmp_path, "a/c.SGF", "(;SZ[9:7]RE[B+0.5]AB[aa][ba]PL[W];W[bb])")
     write(tmp_path, "notes.txt", "no game")
-    first, second = read_games(tmp_path, log=print)
+    first, second = game_records.read_games(tmp_path, log=print)
     assert (first.name, first.width, first.height, first.winner) == ("a/c.SGF", 9, 7, BLACK)
     assert [stone.color for stone in first.setup_stones] == [BLACK, BLACK] and first.first_player == WHITE
     assert (second.name, second.komi, second.winner) == ("b.sgf", 7.0, WHITE)
@@ -69,14 +60,14 @@ def test_all_games_of_a_file_are_read(tmp_path: Path) -> None:
     """Only the first one was, without a word; an unusable one costs no more than itself."""
     write(tmp_path, "a.sgf", "(;SZ[9]RE[B+R];B[aa])\n(;SZ[9];B[aa];W[aa])\n(;SZ[9]RE[W+R];B[bb])")
     logged: list[str] = []
-    games = read_games(tmp_path, log=logged.append)
+    games = game_records.read_games(tmp_path, log=logged.append)
     assert [(game.name, game.winner) for game in games] == [("a.sgf", BLACK), ("a.sgf, game 3", WHITE)]
     assert len(logged) == 1 and "a.sgf, game 2: move 2 (white)" in logged[0]
 
 
 def test_what_follows_the_passes_that_end_a_game_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.sgf", "(;SZ[9];B[aa];W[];B[];W[bb];B[cc])")
-    (game,) = read_games(tmp_path, log=print)
+    (game,) = game_records.read_games(tmp_path, log=print)
     assert game.points.tolist()[1:] == [PASS, PASS]
 
 
@@ -94,15 +85,15 @@ def test_what_follows_the_passes_that_end_a_game_is_left_out(tmp_path: Path) -> 
     ],
 )
 def test_winners(result: str, winner: int) -> None:
-    assert winner_of(result) == winner
+    assert game_records.winner_of(result) == winner
 
 
 def test_games_are_split_by_their_names(tmp_path: Path) -> None:
     """The test games do not depend on the other games of the folder, and their share is about right."""
-    games = read_games(write_records(tmp_path, 40), log=print)
-    train, test = split_games(games, 0.3)
+    games = game_records.read_games(write_records(tmp_path, 40), log=print)
+    train, test = game_records.split_games(games, 0.3)
     assert len(train) + len(test) == 40 and 4 <= len(test) <= 20
-    assert split_games(list(reversed(games)), 0.3)[1] == list(reversed(test))
+    assert game_records.split_games(list(reversed(games)), 0.3)[1] == list(reversed(test))
     assert all(is_name_held_out(game.name, 0.3) for game in test)
     assert sum(is_name_held_out(str(number), 0.1) for number in range(2000)) == pytest.approx(200, rel=0.2)
 
@@ -112,9 +103,9 @@ def finished(winner: int, size: int = 3) -> Game:
     return play_moves(Game(size, size, komi=0.5), "B2 pass pass" if winner == BLACK else "pass pass")
 
 
-def filled() -> Collector:
+def filled() -> game_records.Collector:
     """Return six games: as Black 2 of 3 won, as White 0 of 2, one aborted."""
-    collector = Collector()
+    collector = game_records.Collector()
     for winner, learner in ((BLACK, BLACK), (BLACK, BLACK), (WHITE, BLACK), (BLACK, WHITE), (BLACK, WHITE)):
         collector.complete(finished(winner), learner=learner)
     collector.complete(random_game(1, 3, 3, moves=2), learner=WHITE, moment=2)
@@ -125,7 +116,7 @@ def test_rewards_are_those_of_the_learner() -> None:
     collector = filled()
     assert [episode.reward for episode in collector.episodes] == [1, 1, -1, -1, -1, 0]
     assert collector.win_rate() == 2 / 5 and collector.win_rate(BLACK) == 2 / 3 and collector.win_rate(WHITE) == 0
-    assert collector.void_share == 1 / 6 and Collector().win_rate() == 0.5
+    assert collector.void_share == 1 / 6 and game_records.Collector().win_rate() == 0.5
 
 
 def test_advantages_are_rewards_less_the_mean_of_the_colour() -> None:
@@ -136,8 +127,8 @@ def test_advantages_are_rewards_less_the_mean_of_the_colour() -> None:
 
 def test_shards_round_trip(tmp_path: Path) -> None:
     collector, path = filled(), tmp_path / "new" / "000003.npz"
-    write_episodes(path, collector.episodes)
-    found = read_episodes(path)
+    game_records.write_episodes(path, collector.episodes)
+    found = game_records.read_episodes(path)
     assert [episode.game.name for episode in found] == [f"000003-{number}" for number in range(6)]
     for one, other in zip(found, collector.episodes, strict=True):
         assert (one.learner, one.moment) == (other.learner, other.moment)
@@ -150,9 +141,9 @@ def test_shards_round_trip(tmp_path: Path) -> None:
 
 def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
-    with pytest.raises(RecordsError, match=r"^cannot read shard"):
-        read_episodes(path)
-    write_episodes(path, filled().episodes)
+    with pytest.raises(game_records.RecordsError, match=r"^cannot read shard"):
+        game_records.read_episodes(path)
+    game_records.write_episodes(path, filled().episodes)
     whole = path.read_bytes()
     locked = bytearray(whole)
     locked[whole.rindex(b"PK\x01\x02") + 8] |= 1  # the bit of a file with a password
@@ -160,16 +151,16 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     torn = whole[:packed] + b"\xff" + whole[packed + 1 :]
     for damaged in (b"", b"junk", whole[:200], whole[:-30], locked, torn):
         path.write_bytes(damaged)
-        with pytest.raises(RecordsError, match=r"^shard 'a.npz' is damaged"):
-            read_episodes(path)
+        with pytest.raises(game_records.RecordsError, match=r"^shard 'a.npz' is damaged"):
+            game_records.read_episodes(path)
     np.savez(path, meta=np.array('{"format": 7}'))
-    with pytest.raises(RecordsError, match="has another format: expected 1"):
-        read_episodes(path)
+    with pytest.raises(game_records.RecordsError, match="has another format: expected 1"):
+        game_records.read_episodes(path)
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
     """Return the kernel's rows of positions of a game."""
-    store = GameStore([recorded(game, name="x", winner=EMPTY)])
+    store = GameStore([game_records.recorded(game, name="x", winner=EMPTY)])
     positions = new_positions(len(counts), game.width, game.height)
     empty = new_board(game.width, game.height)
     work = ReplayWork(empty, clone(empty), np.zeros(len(game.moves) + 1, dtype=np.uint64))
@@ -181,7 +172,7 @@ def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
 
 def check_all(game: Game) -> None:
     """Check every position of a game that has not ended, for both colours."""
-    length = len(recorded(game, name="x", winner=EMPTY).points)
+    length = len(game_records.recorded(game, name="x", winner=EMPTY).points)
     wanted = new_positions(1, game.width, game.height)
     counts = [count for count in range(length + 1) for _ in range(2)]
     colors = [1, 2] * (length + 1)
@@ -221,7 +212,7 @@ def test_superko_is_known(rules: str) -> None:
 @pytest.mark.parametrize("for_value", [False, True])
 def test_planes_are_those_of_the_game(for_value: bool) -> None:
     game = random_game(5)
-    store = GameStore([record(1), recorded(game, name="x", winner=EMPTY), record(2)])
+    store = GameStore([record(1), game_records.recorded(game, name="x", winner=EMPTY), record(2)])
     counts = np.array([0, 7, 12, 25], dtype=np.int64)
     colors = np.array([1, 2, 1, 2], dtype=np.int8)
     symmetries = np.array([0, 3, 6, 5], dtype=np.int32)
@@ -237,7 +228,7 @@ def test_planes_are_those_of_the_game(for_value: bool) -> None:
 def test_games_of_different_rules_share_a_batch() -> None:
     """Suicide is legal under one of the rules."""
     games = [random_game(seed, rules=rules) for seed, rules in enumerate(("chinese", "tromp-taylor", "chinese"))]
-    store = GameStore([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
+    store = GameStore([game_records.recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
     refs = PositionRefs(np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21]), np.array([1, 1, 1, 2], dtype=np.int8))
     planes = Replayer(store, 4).encode(refs, np.zeros(4, dtype=np.int32))
     for row, (number, count, color) in enumerate(zip(*refs, strict=True)):
@@ -275,7 +266,7 @@ def test_actions_turn_with_the_board(width: int, height: int) -> None:
 def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> None:
     """From any position of the game, for either colour and in every orientation; owned and neutral points."""
     games = [random_game(seed, width, height, moves=moves) for seed, moves in ((1, 60), (2, 60), (3, 9))]
-    store = GameStore([recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
+    store = GameStore([game_records.recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
     points, seen = board_points(width, height), set()
     for number, game in enumerate(games):
         colors = game.board.color
@@ -293,11 +284,11 @@ def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> Non
 
 
 def test_games_that_do_not_go_together() -> None:
-    with pytest.raises(RecordsError, match=r"^games on 4x3, 5x5: expected games on one board"):
+    with pytest.raises(game_records.RecordsError, match=r"^games on 4x3, 5x5: expected games on one board"):
         GameStore([record(1), record(2, 4, 3)])
-    with pytest.raises(RecordsError, match="no board"):
+    with pytest.raises(game_records.RecordsError, match="no board"):
         GameStore([])
-    with pytest.raises(RecordsError, match="games without moves"):
+    with pytest.raises(game_records.RecordsError, match="games without moves"):
         GameStore([record(1, moves=0)])
 
 
@@ -311,7 +302,7 @@ def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) ->
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
     assert play(tmp_path) == 6
-    games = read_games(tmp_path, log=print)
+    games = game_records.read_games(tmp_path, log=print)
     assert len(games) == 6 and all(game.komi == 7.5 for game in games)
     for game in games:
         end = game.game(len(game.points))
@@ -343,7 +334,7 @@ def test_a_folder_is_filled_up_with_the_same_games(tmp_path: Path, other: dict[s
     play(tmp_path)
     (tmp_path / "1-000000.sgf").write_text("damaged", encoding="utf-8")
     play(tmp_path, replace(SETTINGS, games=7))
-    with pytest.raises(RecordsError, match="are on 5x5, with chinese rules and komi 7.5: " + expected):
+    with pytest.raises(game_records.RecordsError, match="are on 5x5, with chinese rules and komi 7.5: " + expected):
         play(tmp_path, replace(SETTINGS, games=8, **other))
     assert len(list(tmp_path.iterdir())) == 7
 
@@ -355,11 +346,13 @@ def test_a_run_can_be_stopped(tmp_path: Path) -> None:
 def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ended in a traceback."""
     (tmp_path / "file").touch()
-    with pytest.raises(RecordsError, match=r"cannot write records to '.*file': File exists; make room there, or name"):
+    with pytest.raises(
+        game_records.RecordsError, match=r"cannot write records to '.*file': File exists; make room there, or name"
+    ):
         RecordFolder(tmp_path / "file")
     (tmp_path / "records").mkdir()
     fill_disk_of(tmp_path / "records" / "game.part", monkeypatch)
-    with pytest.raises(RecordsError, match=r"cannot write record '.*\.sgf': No space left on device"):
+    with pytest.raises(game_records.RecordsError, match=r"cannot write record '.*\.sgf': No space left on device"):
         play(tmp_path / "records")
 
 
@@ -367,7 +360,7 @@ def test_decided_games_end_by_resignation_if_requested(tmp_path: Path) -> None:
     sure = ScriptedRows(win=0.001, weights={})
     settings = RecordSettings(size=5, games=2, parallel_games=2, stop_decided=True)
     play_records(sure, RecordFolder(tmp_path), settings, ProgressBar())
-    games = read_games(tmp_path, log=print)
+    games = game_records.read_games(tmp_path, log=print)
     assert [game.winner for game in games] == [WHITE, WHITE] and all(len(game.points) == 8 for game in games)
 
 

@@ -14,17 +14,10 @@ from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.training.alphago.stages import reinforce
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch
 from gtp_engine.training.alphago.stages.game_records import Collector, read_episodes
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
-from gtp_engine.training.alphago.stages.reinforce import (
-    OpponentPool,
-    Reinforcement,
-    learner_moves,
-    play_versus,
-    policy_gradient,
-    run_reinforcement,
-)
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
@@ -54,12 +47,14 @@ def action_of(vertex: str) -> int:
     return point_to_action(parse_vertex(vertex, width=3, height=3), width=3, height=3)
 
 
-def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tensor, torch.Tensor, ExampleBatch]:
+def learned(
+    run: reinforce.Reinforcement, learner: int, *games: Game
+) -> tuple[torch.Tensor, torch.Tensor, ExampleBatch]:
     """Return log p of the learner's moves before and after one step, and the moves."""
     collector = Collector()
     for game in games:
         collector.complete(game, learner=learner)
-    (moves,) = learner_moves(collector)
+    (moves,) = reinforce.learner_moves(collector)
 
     def chances() -> torch.Tensor:
         with torch.no_grad():
@@ -73,7 +68,7 @@ def learned(run: Reinforcement, learner: int, *games: Game) -> tuple[torch.Tenso
 @pytest.mark.parametrize("learner", [BLACK, WHITE])
 def test_moves_of_won_games_become_more_probable_and_those_of_lost_ones_less(tmp_path: Path, learner: int) -> None:
     """Black wins by a stone more, White by komi; either may be the learner."""
-    run = Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
+    run = reinforce.Reinforcement(start(), replace(SETTINGS, learning_rate=0.5), GAME, tmp_path)
     black_wins, white_wins = game_of("B2", "A1", "B1"), game_of("A1", "B2")
     before, after, moves = learned(run, learner, black_wins, white_wins)
     assert moves.outcomes.tolist() == ([1, 1, -1] if learner == BLACK else [-1, 1])
@@ -87,13 +82,13 @@ def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
     unfinished = Game(3, 3)
     unfinished.play("A1")
     collector.complete(unfinished, learner=BLACK)
-    (moves,) = learner_moves(collector)
+    (moves,) = reinforce.learner_moves(collector)
     own = moves.planes[:, 0].sum(dim=(1, 2)).tolist()
     others = moves.planes[:, 1].sum(dim=(1, 2)).tolist()
     assert sorted(zip(own, others, strict=True)) == [(0, 0), (0, 1)]
     only_passes = Collector()
     only_passes.complete(game_of(), learner=BLACK)
-    assert learner_moves(only_passes) == []
+    assert reinforce.learner_moves(only_passes) == []
 
 
 def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
@@ -102,7 +97,7 @@ def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
     planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
     logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
     batch = ExampleBatch(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
-    loss, entropy = policy_gradient(logits, batch)
+    loss, entropy = reinforce.policy_gradient(logits, batch)
     odds = torch.softmax(torch.tensor([0.0, 1.0, 2.0, 0.0]), dim=0)
     assert float(loss.detach()) == pytest.approx(-0.5 * float(odds[1].log()))
     assert float(entropy.detach()) == pytest.approx(float(-(odds * odds.log()).sum()))
@@ -126,8 +121,8 @@ def test_examples_are_what_the_network_saw() -> None:
 
     player._logits = record  # type: ignore[misc]
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = play_versus((player, player), (3, 3), settings, games=8, rng=rng)
-    batches = learner_moves(collector)
+    collector = reinforce.play_versus((player, player), (3, 3), settings, games=8, rng=rng)
+    batches = reinforce.learner_moves(collector)
     assert batches
     for batch in batches:
         for planes, action in zip(batch.planes.numpy(), batch.actions.tolist(), strict=True):
@@ -143,7 +138,7 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
     sure.point_bias.data[action_of("B2")] = 99.0
     players = torch_player(sure.eval(), machine, ""), torch_player(other.eval(), machine, "")
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = play_versus(players, (3, 3), settings, games=7, rng=rng)
+    collector = reinforce.play_versus(players, (3, 3), settings, games=7, rng=rng)
     assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
     for episode in collector.episodes:
@@ -155,7 +150,7 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
 def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
     """Black's centre wins on 3×3; after some games the network begins there."""
     settings = replace(SETTINGS, games=32, learning_rate=1.0, clip=9.0)
-    run = Reinforcement(start(), settings, PolicyGameSettings(komi=0.5, parallel_games=32), tmp_path)
+    run = reinforce.Reinforcement(start(), settings, PolicyGameSettings(komi=0.5, parallel_games=32), tmp_path)
     planes = torch.from_numpy(encode(Game(3, 3))[np.newaxis, :48])
 
     def centre() -> float:
@@ -174,11 +169,11 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     write_checkpoint(supervised, checkpoint_of(start()))
     answers = iter([False, True])
     with ProgressBar() as bar:
-        path = run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "a", bar))
+        path = reinforce.run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "a", bar))
         stopped = StageRun(tmp_path / "b", bar, lambda: next(answers))
-        assert run_reinforcement(supervised, SETTINGS, GAME, stopped) is None
+        assert reinforce.run_reinforcement(supervised, SETTINGS, GAME, stopped) is None
         assert read_checkpoint(tmp_path / "b").steps == 1
-        assert run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "b", bar)) is not None
+        assert reinforce.run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "b", bar)) is not None
     assert path is not None and path.exists()
     names = sorted(entry.relative_to(tmp_path / "a").as_posix() for entry in (tmp_path / "a").rglob("*.*"))
     assert names == [
@@ -192,33 +187,33 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
     assert "validation (against the first network) after 24 games: winrate" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="games 8 there, 16 now"):
-        Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
+        reinforce.Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
 
 
 def test_an_error_ends_a_run_after_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version that could not be written joins the pool when the run resumes."""
 
-    def full(pool: OpponentPool, number: int, net: PolicyNet) -> None:
+    def full(pool: reinforce.OpponentPool, number: int, net: PolicyNet) -> None:
         if number:
             raise ModelError("no space left")
         add(pool, number, net)
 
-    add = OpponentPool.add
+    add = reinforce.OpponentPool.add
     with ProgressBar() as bar, monkeypatch.context() as patch:
-        patch.setattr(OpponentPool, "add", full)
+        patch.setattr(reinforce.OpponentPool, "add", full)
         with pytest.raises(ModelError, match="no space left"):
-            run_and_report(Reinforcement(start(), SETTINGS, GAME, tmp_path), bar, never)
+            run_and_report(reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path), bar, never)
     assert read_checkpoint(tmp_path).steps == 2
-    resumed = Reinforcement(start(), SETTINGS, GAME, tmp_path)
+    resumed = reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path)
     assert resumed.run() and resumed.pool.numbers == [0, 2]
 
 
 def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> None:
     """They are of a run that was killed, and may be stronger than the network that begins."""
     for number in (0, 2, 4):
-        OpponentPool(tmp_path / "pool").add(number, start(seed=2))
-    assert Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == []
-    assert OpponentPool(tmp_path / "pool").numbers == []
+        reinforce.OpponentPool(tmp_path / "pool").add(number, start(seed=2))
+    assert reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == []
+    assert reinforce.OpponentPool(tmp_path / "pool").numbers == []
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:
@@ -226,7 +221,7 @@ def checkpoint_of(net: PolicyNet) -> Checkpoint:
 
 
 def test_the_pool(tmp_path: Path) -> None:
-    pool, nets = OpponentPool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
+    pool, nets = reinforce.OpponentPool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
     rng = np.random.default_rng(1)
     with pytest.raises(ModelError, match="no versions in"):
         pool.draw(rng)
@@ -235,9 +230,9 @@ def test_the_pool(tmp_path: Path) -> None:
     assert {pool.draw(rng) for _ in range(50)} == {0, 20, 40}
     pool.load(20, nets[0])
     assert torch.equal(nets[0].trunk.layers[0].weight, nets[1].trunk.layers[0].weight)
-    again = OpponentPool(tmp_path / "pool")
+    again = reinforce.OpponentPool(tmp_path / "pool")
     again.drop(after=20)
-    assert again.numbers == [0, 20] and OpponentPool(tmp_path / "pool").numbers == [0, 20]
+    assert again.numbers == [0, 20] and reinforce.OpponentPool(tmp_path / "pool").numbers == [0, 20]
     (tmp_path / "pool" / "000020.pt").write_bytes(b"junk")
     with pytest.raises(ModelError, match="cannot read version"):
         again.load(20, nets[0])

@@ -14,16 +14,8 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions
 from gtp_engine.go.constants import PASS
+from gtp_engine.training.distillation import labelled_games
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
-from gtp_engine.training.distillation.labelled_games import (
-    SIZE_PRESETS,
-    STINT_BLOCKS,
-    LabelledBlock,
-    SelfPlaySettings,
-    first_game,
-    parse_sizes,
-    play_blocks,
-)
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
 from gtp_engine.training.selfplay.plans import plain_plan
 from gtp_engine.training.selfplay.policy_games import NetworkMoves, SearchMoves
@@ -31,21 +23,21 @@ from gtp_engine.training.selfplay.policy_games import NetworkMoves, SearchMoves
 
 def blocks(
     count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0
-) -> list[LabelledBlock]:
-    settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
-    return list(islice(play_blocks(FakeEvaluator(), settings, worker), count))
+) -> list[labelled_games.LabelledBlock]:
+    settings = labelled_games.SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
+    return list(islice(labelled_games.play_blocks(FakeEvaluator(), settings, worker), count))
 
 
 def test_shares_of_positions_follow_the_sizes() -> None:
     made: Counter[BoardSides] = Counter()
-    for block in blocks(30 * STINT_BLOCKS, {(3, 3): 0.6, (4, 3): 0.3, (4, 4): 0.1}):
+    for block in blocks(30 * labelled_games.STINT_BLOCKS, {(3, 3): 0.6, (4, 3): 0.3, (4, 4): 0.1}):
         made[block.board] += block.samples.count
     total = made.total()
     assert {board: round(count / total, 1) for board, count in made.items()} == {(3, 3): 0.6, (4, 3): 0.3, (4, 4): 0.1}
 
 
 def test_stints_of_one_size_grow() -> None:
-    boards = [block.board for block in blocks(6 * STINT_BLOCKS - 2, {(3, 3): 0.5, (4, 4): 0.5})]
+    boards = [block.board for block in blocks(6 * labelled_games.STINT_BLOCKS - 2, {(3, 3): 0.5, (4, 4): 0.5})]
     lengths = [len(list(stint)) for _, stint in groupby(boards)]
     assert lengths == [1, 1, 2, 2, 4, 4, 8, 8, 8, 8]
 
@@ -78,7 +70,7 @@ def test_numbers_of_games_are_unique_and_fit() -> None:
         set(block.samples.game.tolist()) for w in (0, 1) for s in (1, 2) for block in blocks(1, seed=s, worker=w)
     ]
     assert len(set.union(*numbers)) == sum(map(len, numbers))
-    assert first_game(MOST_SEEDS - 1, MOST_WORKERS - 1) < 2**63 - 2**32
+    assert labelled_games.first_game(MOST_SEEDS - 1, MOST_WORKERS - 1) < 2**63 - 2**32
 
 
 class TopLeft:
@@ -92,8 +84,8 @@ class TopLeft:
 
 
 def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> None:
-    settings = SelfPlaySettings({(4, 4): 1.0}, 1, batch=8, planner=plain_plan, player_share=0.5)
-    samples = next(play_blocks(FakeEvaluator(), settings, player=TopLeft())).samples
+    settings = labelled_games.SelfPlaySettings({(4, 4): 1.0}, 1, batch=8, planner=plain_plan, player_share=0.5)
+    samples = next(labelled_games.play_blocks(FakeEvaluator(), settings, player=TopLeft())).samples
     flags = is_of_player(samples.game)
     assert 0 < flags.sum() < samples.count
     stones = np.unpackbits(samples.planes, axis=2)[:, 1:3].sum(axis=1)
@@ -131,19 +123,21 @@ def test_a_search_as_the_player() -> None:
 
 
 def test_sizes_become_shares() -> None:
-    shares = parse_sizes("9=4, 13=2,19x13=.5,7=1.5,5=0")
+    shares = labelled_games.parse_sizes("9=4, 13=2,19x13=.5,7=1.5,5=0")
     assert shares == {(9, 9): 0.5, (13, 13): 0.25, (19, 13): 0.0625, (7, 7): 0.1875}
 
 
 @pytest.mark.parametrize("text", ["", "9", "9=", "9=-1", "1=1", "26=1", "9=1,9=2", "9=1;13=1", "9=0", "x9=1", "large"])
 def test_sizes_that_make_no_sense(text: str) -> None:
     with pytest.raises(ConfigError, match=r"expected sizes from 2 to 25 .* or mixed or small"):
-        parse_sizes(text)
+        labelled_games.parse_sizes(text)
 
 
 def test_the_mixed_preset_has_every_size_and_9_13_and_19_most_often() -> None:
-    shares = parse_sizes("mixed")
+    shares = labelled_games.parse_sizes("mixed")
     assert {(size, size) for size in range(7, 20)} <= shares.keys()
     assert {board for board, share in shares.items() if share > 0.1} == {(9, 9), (13, 13), (19, 19)}
     assert any(width != height for width, height in shares)
-    assert all(sum(parse_sizes(name).values()) == pytest.approx(1) for name in SIZE_PRESETS)
+    assert all(
+        sum(labelled_games.parse_sizes(name).values()) == pytest.approx(1) for name in labelled_games.SIZE_PRESETS
+    )

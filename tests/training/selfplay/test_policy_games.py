@@ -15,25 +15,11 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
-from gtp_engine.training.selfplay.plans import (
-    EVEN_SHARE,
-    HANDICAP_ADVANTAGE_SHARE,
-    HANDICAP_SHARE,
-    LONGEST_GAME,
-    RULE_WEIGHTS,
-    RULES,
-    STOPPED_SHARE,
-    GamePlan,
-    Planner,
-    komi_near,
-    plain_plan,
-    plan_with_advantages,
-    varied_plan,
-)
+from gtp_engine.training.selfplay import plans as game_plans
 from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame, PolicyGames, Temperatures
 
 UNIFORM = UniformEvaluator()
-CHINESE = GamePlan(PRESETS["chinese"], 7.5)
+CHINESE = game_plans.GamePlan(PRESETS["chinese"], 7.5)
 
 
 class ScriptedRows(UniformEvaluator):
@@ -56,13 +42,13 @@ class ScriptedRows(UniformEvaluator):
                 out.policy[:, point] = weight
 
 
-def always(plan: GamePlan) -> Planner:
+def always(plan: game_plans.GamePlan) -> game_plans.Planner:
     return lambda rng, width, height: plan
 
 
 def play(
     evaluator: Evaluator,
-    plan: GamePlan,
+    plan: game_plans.GamePlan,
     *,
     games: int = 1,
     size: int = 5,
@@ -103,7 +89,7 @@ def test_all_games_are_played_to_their_end() -> None:
         ended += games.play()
     assert sorted(played.number for played in ended) == list(range(7))
     for played in ended:
-        assert played.game.is_over or len(played.game.moves) == LONGEST_GAME * 20
+        assert played.game.is_over or len(played.game.moves) == game_plans.LONGEST_GAME * 20
 
 
 class Cycling:
@@ -165,7 +151,7 @@ def test_without_a_limit_new_games_begin_for_ever() -> None:
 
 
 def test_the_rule_sets_cover_every_value_of_every_rule() -> None:
-    chosen = [PRESETS[name] for name in RULES]
+    chosen = [PRESETS[name] for name in game_plans.RULES]
     assert {rules.ko for rules in chosen} == set(Ko)
     assert {rules.scoring for rules in chosen} == set(Scoring)
     assert {rules.tax for rules in chosen} == set(Tax)
@@ -174,17 +160,17 @@ def test_the_rule_sets_cover_every_value_of_every_rule() -> None:
 
 def test_komi_is_near_the_usual_one_of_the_rules() -> None:
     rng = np.random.default_rng(1)
-    plans = [plain_plan(rng, 19, 19) for _ in range(400)]
+    plans = [game_plans.plain_plan(rng, 19, 19) for _ in range(400)]
     deviations = [plan.komi - plan.rules.default_komi() for plan in plans]
     assert all((2 * deviation).is_integer() for deviation in deviations)
     assert 2.3 < np.std(deviations) < 3.6
-    assert len({plan.rules for plan in plans}) == len(RULES)
+    assert len({plan.rules for plan in plans}) == len(game_plans.RULES)
 
 
 # --- How moves are drawn
 
 
-def first_moves(temperatures: Temperatures, plan: GamePlan = CHINESE, games: int = 600) -> Counter[int]:
+def first_moves(temperatures: Temperatures, plan: game_plans.GamePlan = CHINESE, games: int = 600) -> Counter[int]:
     """Return how often each point came first, where A1 has the weight 9 and B1 the weight 1."""
     a1, b1 = parse_vertex("A1", width=5, height=5), parse_vertex("B1", width=5, height=5)
     evaluator = ScriptedRows(weights={a1: 0.9, b1: 0.1})
@@ -211,7 +197,9 @@ def test_moves_are_drawn_with_the_policys_probabilities() -> None:
         (Temperatures(hot=2.0, hot_share=1.0), CHINESE),
     ],
 )
-def test_a_temperature_of_two_takes_roots_of_the_probabilities(temperatures: Temperatures, plan: GamePlan) -> None:
+def test_a_temperature_of_two_takes_roots_of_the_probabilities(
+    temperatures: Temperatures, plan: game_plans.GamePlan
+) -> None:
     assert first_moves(temperatures, plan)[1] / 600 == pytest.approx(0.25, abs=0.05)  # 3 : 1
 
 
@@ -285,37 +273,37 @@ PLANS = 3000
 
 
 @pytest.fixture(scope="module")
-def plans() -> list[GamePlan]:
+def plans() -> list[game_plans.GamePlan]:
     rng = np.random.default_rng(1)
-    return [varied_plan(rng, 19, 19) for _ in range(PLANS)]
+    return [game_plans.varied_plan(rng, 19, 19) for _ in range(PLANS)]
 
 
 def test_every_preset_of_the_rules_is_played() -> None:
-    assert {PRESETS[name] for name in RULE_WEIGHTS} == set(PRESETS.values())
+    assert {PRESETS[name] for name in game_plans.RULE_WEIGHTS} == set(PRESETS.values())
 
 
-def test_rules_are_drawn_by_their_weights(plans: list[GamePlan]) -> None:
+def test_rules_are_drawn_by_their_weights(plans: list[game_plans.GamePlan]) -> None:
     drawn = Counter(plan.rules for plan in plans)
-    total = sum(RULE_WEIGHTS.values())
-    for name, weight in RULE_WEIGHTS.items():
+    total = sum(game_plans.RULE_WEIGHTS.values())
+    for name, weight in game_plans.RULE_WEIGHTS.items():
         assert drawn[PRESETS[name]] / PLANS == pytest.approx(weight / total, abs=0.03), name
 
 
-def test_komi_is_near_what_the_rules_suggest_and_sometimes_is_not(plans: list[GamePlan]) -> None:
+def test_komi_is_near_what_the_rules_suggest_and_sometimes_is_not(plans: list[game_plans.GamePlan]) -> None:
     offsets = np.array([abs(plan.komi - plan.rules.default_komi()) for plan in plans])
     assert all((2 * plan.komi).is_integer() for plan in plans)
     rng = np.random.default_rng(1)
-    komi = [komi_near(PRESETS["chinese"], 0.15, rng, 19, 19) for _ in range(1000)]
+    komi = [game_plans.komi_near(PRESETS["chinese"], 0.15, rng, 19, 19) for _ in range(1000)]
     assert {each % 1 for each in komi} == {0.0, 0.5}
     assert np.std(komi) == pytest.approx(0.15 * 19, rel=0.1)
     assert 0.6 < np.mean(offsets <= 3) < 0.75
     assert 0.01 < np.mean(offsets > 12) < 0.06
 
 
-def test_handicaps(plans: list[GamePlan]) -> None:
+def test_handicaps(plans: list[game_plans.GamePlan]) -> None:
     placed = [plan for plan in plans if plan.handicap]
     by_policy = [plan for plan in plans if plan.white_passes]
-    assert (len(placed) + len(by_policy)) / PLANS == pytest.approx(HANDICAP_SHARE, abs=0.02)
+    assert (len(placed) + len(by_policy)) / PLANS == pytest.approx(game_plans.HANDICAP_SHARE, abs=0.02)
     assert len(placed) == pytest.approx(len(by_policy), rel=0.4)
     assert {len(plan.handicap) for plan in placed} == {2, 3, 4, 5}
     assert {plan.white_passes + 1 for plan in by_policy} == {2, 3, 4, 5}
@@ -325,21 +313,21 @@ def test_handicaps(plans: list[GamePlan]) -> None:
 @pytest.mark.parametrize(("size", "most"), [(9, 3), (7, 0), (8, 2)])
 def test_small_boards_have_small_handicaps(size: int, most: int) -> None:
     rng = np.random.default_rng(1)
-    plans = [varied_plan(rng, size, size) for _ in range(1000)]
+    plans = [game_plans.varied_plan(rng, size, size) for _ in range(1000)]
     assert max(max(len(plan.handicap), plan.white_passes and plan.white_passes + 1) for plan in plans) == most
 
 
-def test_shares_of_games_made_even_and_stopped(plans: list[GamePlan]) -> None:
-    assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(EVEN_SHARE, abs=0.04)
-    assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(STOPPED_SHARE, abs=0.04)
+def test_shares_of_games_made_even_and_stopped(plans: list[game_plans.GamePlan]) -> None:
+    assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(game_plans.EVEN_SHARE, abs=0.04)
+    assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(game_plans.STOPPED_SHARE, abs=0.04)
 
 
-def test_advantages_are_mostly_those_of_white_in_handicap_games(plans: list[GamePlan]) -> None:
+def test_advantages_are_mostly_those_of_white_in_handicap_games(plans: list[game_plans.GamePlan]) -> None:
     assert not any(plan.advantage_black for plan in plans)
     rng = np.random.default_rng(1)
-    found = [plan_with_advantages(rng, 19, 19) for _ in range(PLANS)]
+    found = [game_plans.plan_with_advantages(rng, 19, 19) for _ in range(PLANS)]
     with_handicap = [plan.advantage_black for plan in found if plan.handicap or plan.white_passes]
-    assert np.mean(np.array(with_handicap) < 0) == pytest.approx(HANDICAP_ADVANTAGE_SHARE, abs=0.1)
+    assert np.mean(np.array(with_handicap) < 0) == pytest.approx(game_plans.HANDICAP_ADVANTAGE_SHARE, abs=0.1)
     assert set(with_handicap) == {0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0}
     even = [plan.advantage_black for plan in found if not plan.handicap and not plan.white_passes]
     assert min(even) < 0 < max(even) and np.mean(np.array(even) != 0) < 0.03
