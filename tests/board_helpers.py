@@ -128,6 +128,11 @@ def game_from(diagram: str, rules: Rules | None = None, first_player: int = BLAC
     return Game.from_diagram(diagram, to_play=first_player, rules=rules or Rules())
 
 
+def shape(text: str) -> Game:
+    """Return a game on 7x7 that begins with stones in the uppermost rows, " / " between them."""
+    return game_from("\n".join([*text.split(" / "), *[". . . . . . ."] * 7][:7]))
+
+
 def play_moves(game: Game, moves: str | Iterable[Move | int | str], *, tolerant: bool = False) -> Game:
     """Play moves, in a text vertices with blanks between them, and return the game."""
     for move in moves.split() if isinstance(moves, str) else moves:

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable
-from types import TracebackType
 
 import pytest
 from watchdog import Watchdog
@@ -41,9 +40,7 @@ class GnuGo:
     def __enter__(self) -> "GnuGo":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._watchdog.close()
         self._process.kill()
         self._process.communicate()

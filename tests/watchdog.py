@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Final
 
 _LOOKS: Final = 1.0
@@ -23,9 +22,7 @@ class Watchdog:
     def __enter__(self) -> None:
         self._deadline = time.monotonic() + self._seconds
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._deadline = None
 
     def close(self) -> None:

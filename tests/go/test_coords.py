@@ -73,9 +73,7 @@ def test_vertices_written_otherwise(text: str, same: str) -> None:
         ("", 25, 25, "invalid coordinate '': the board is 25x25 (A1 to Z25)"),
     ],
 )
-def test_a_wrong_vertex_says_what_was_given_and_what_the_board_holds(
-    text: str, width: int, height: int, message: str
-) -> None:
+def test_a_wrong_vertex_says_what_the_board_holds(text: str, width: int, height: int, message: str) -> None:
     with pytest.raises(InvalidVertexError) as caught:
         coords.parse_vertex(text, width=width, height=height)
     assert str(caught.value) == message

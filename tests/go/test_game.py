@@ -144,21 +144,23 @@ def test_set_up_refuses_impossible_positions_and_changes_nothing(stones: list[st
 @pytest.mark.parametrize("size", [(19, 19), (9, 8), (8, 9), (10, 9)])
 def test_points_of_a_board_of_another_size_are_refused_everywhere(size: tuple[int, int]):
     """Their numbers would be other points here; the pass is that of every board."""
-    game, tree, engine = (
-        Game(9),
-        GameTree("(;SZ[9])"),
-        Engine(Config().with_values({"game.board_size": 9}), evaluator=None),
-    )
+    game, tree = Game(9), GameTree("(;SZ[9])")
+    engine = Engine(Config().with_values({"game.board_size": 9}), evaluator=None)
+    asking = "play is_legal illegal_reason color_at __getitem__ vertex chain liberties is_in_ladder ladder_moves point"
     for point in (Point("A1", *size), Point.from_xy(2, 3, *size), Point.from_sgf("bb", *size)):
         for use in (
-            game.play, game.is_legal, game.illegal_reason, game.color_at, game.__getitem__, game.vertex, game.chain,
-            game.liberties, game.is_in_ladder, game.ladder_moves, game.point,
-            lambda point: game.territory(BLACK, [point]), lambda point: game.score([point]),
-            lambda point: game.as_move((BLACK, point)), lambda point: game.set_up([Move(Color.BLACK, point)]),
-            lambda point: game.set_handicap([point, "E5"]), lambda point: game.svg(marks={point: "circle"}),
-            tree.root.add_move, lambda point: tree.root.set_mark(point, "circle"),
-            lambda point: engine.play(point, BLACK), lambda point: engine.free_handicap([point, "E5"]),
-        ):  # fmt: skip
+            *(getattr(game, name) for name in asking.split()),
+            lambda point: game.territory(BLACK, [point]),
+            lambda point: game.score([point]),
+            lambda point: game.as_move((BLACK, point)),
+            lambda point: game.set_up([Move(Color.BLACK, point)]),
+            lambda point: game.set_handicap([point, "E5"]),
+            lambda point: game.svg(marks={point: "circle"}),
+            tree.root.add_move,
+            lambda point: tree.root.set_mark(point, "circle"),
+            lambda point: engine.play(point, BLACK),
+            lambda point: engine.free_handicap([point, "E5"]),
+        ):
             with pytest.raises(InvalidVertexError, match=f"{point} of a board of {size[0]}x{size[1]}"):
                 use(point)
     engine.close()

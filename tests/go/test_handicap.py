@@ -48,14 +48,16 @@ def test_fixed_handicap(width: int, height: int, n: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "maximum"),
+    ("maximum", "boards"),
     [
-        *((2, 2, 0), (6, 6, 0), (6, 19, 0), (19, 6, 0), (7, 7, 4), (7, 19, 4), (8, 8, 4)),
-        *((9, 9, 9), (9, 10, 4), (13, 9, 9), (18, 18, 4), (19, 19, 9), (24, 25, 4), (25, 25, 9)),
+        (0, "2x2 6x6 6x19 19x6"),
+        (4, "7x7 7x19 8x8 9x10 18x18 24x25"),
+        (9, "9x9 13x9 19x19 25x25"),
     ],
 )
-def test_largest_fixed_handicap(width: int, height: int, maximum: int) -> None:
-    assert max_fixed_handicap(width, height) == maximum
+def test_largest_fixed_handicap(maximum: int, boards: str) -> None:
+    for board in boards.split():
+        assert max_fixed_handicap(*map(int, board.split("x"))) == maximum, board
 
 
 def test_fixed_handicaps_are_distinct_on_the_board_and_symmetric() -> None:
@@ -134,9 +136,7 @@ def test_large_free_handicaps(n: int, size: int, last: str) -> None:
         (free_handicap_points, 10**30, 9, 9, f"invalid handicap {10**30}: expected 2 to 80 stones on 9x9"),
     ],
 )
-def test_a_wrong_handicap_names_the_maximum(
-    place: Callable[..., object], n: int, width: int, height: int, message: str
-) -> None:
+def test_wrong_handicaps(place: Callable[..., object], n: int, width: int, height: int, message: str) -> None:
     with pytest.raises(HandicapError, match=f"^{re.escape(message)}$"):
         place(n, width, height)
 

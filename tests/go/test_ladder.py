@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 import reference
-from board_helpers import board_of, fingerprint, map_of, points_of, random_position, to_points
+from board_helpers import KO, board_of, fingerprint, map_of, points_of, random_position, to_points
 
 from gtp_engine.go import ladder
 from gtp_engine.go.board import KO_COLOR, KO_POINT, is_legal, play_assume_legal
@@ -175,11 +175,7 @@ def test_a_ko_ban_on_the_defender_is_disregarded():
 
 
 def test_a_ko_ban_on_the_attacker_counts():
-    position = reference.parse("""
-        . X O .
-        X . X O
-        . X O .
-        . . . .""")
+    position = reference.parse(KO)
     reader = Reader(position)
     ko, mouth = points_of(position)[5], points_of(position)[6]
     assert play_assume_legal(reader.board, ko, WHITE) == 1

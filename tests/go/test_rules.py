@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given
@@ -59,23 +60,11 @@ def _any_rules() -> st.SearchStrategy[Rules]:
     )
 
 
-def _values(rules: Rules) -> tuple[str | bool, ...]:
-    return (
-        str(rules.ko),
-        str(rules.scoring),
-        str(rules.tax),
-        rules.suicide,
-        rules.has_button,
-        str(rules.white_handicap_bonus),
-        rules.friendly_pass_ok,
-    )
-
-
 # --- Presets
 
 
 def test_presets_are_katagos_and_the_computer_go_servers() -> None:
-    found = {name: (*_values(rules), rules.default_komi()) for name, rules in PRESETS.items()}
+    found = {name: (*astuple(rules), rules.default_komi()) for name, rules in PRESETS.items()}
     assert found.pop("cgos") == ("POSITIONAL", "AREA", "NONE", False, False, "0", False, 7.5)
     assert found == KATAGO_PRESETS
 
@@ -160,10 +149,10 @@ def test_short_json_round_trip(rules: Rules) -> None:
         ('{"score":"AREA","suicide":false}', Rules(suicide=False)),
         ('{"scoring":"TERRITORY"}', Rules(scoring=Scoring.TERRITORY, tax=Tax.SEKI)),
         ('{"scoring":"TERRITORY","tax":"NONE"}', Rules(scoring=Scoring.TERRITORY, tax=Tax.NONE)),
-        (' {"ko": "situational", "whiteHandicapBonus": "n-1"} ',
-         Rules(ko=Ko.SITUATIONAL, white_handicap_bonus=HandicapBonus.N_MINUS_1)),
+        (' {"ko": "situational", "tax": "all"} ', Rules(ko=Ko.SITUATIONAL, tax=Tax.ALL)),
+        ('{"whiteHandicapBonus": "n-1"}', Rules(white_handicap_bonus=HandicapBonus.N_MINUS_1)),
     ],
-)  # fmt: skip
+)
 def test_json_with_keys_left_out(text: str, expected: Rules) -> None:
     assert Rules.parse(text) == expected
 
@@ -237,11 +226,13 @@ def test_with_value_changes_one_rule(key: str, text: str, expected: Rules) -> No
         ("koSIMPLEkomi7.5", r"rules 'komi7.5': expected the form"),
         ("sui2", r"rules 'sui2': expected one of"),
         ("suiAREA", r"suicide 'AREA': expected true or false"),
-        ('{"scoring":"TERRITORY","hasButton":true}',
-         r"hasButton true with scoring TERRITORY: expected scoring AREA; set hasButton to false first"),
-        ("scoreTERRITORYbutton1", r"hasButton true with scoring TERRITORY"),
+        (
+            '{"scoring":"TERRITORY","hasButton":true}',
+            r"hasButton true with scoring TERRITORY: expected .* AREA; set",
+        ),
+        ("scoreTERRITORYbutton1", r"hasButton true with scoring TERRITORY.*; set hasButton to false first"),
     ],
-)  # fmt: skip
+)
 def test_bad_rules_are_refused_with_a_reason(text: str, message: str) -> None:
     with pytest.raises(RulesError, match="^(?s:.*)" + message) as caught:
         Rules.parse(text)

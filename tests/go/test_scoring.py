@@ -9,7 +9,7 @@ import random
 
 import pytest
 import reference
-from board_helpers import COLOR, SEKI, game_of, points_of, random_position
+from board_helpers import COLOR, SEKI, game_from, game_of, parse_diagram, points_of, random_position
 
 from gtp_engine import Game, KomiError, Rules, Score
 from gtp_engine.go.constants import EMPTY, WHITE
@@ -42,10 +42,9 @@ UNFILLED = """
 
 def game_and_dead(diagram: str, rules: Rules = AREA, komi: float = 0.0) -> tuple[Game, list[int]]:
     """Return the game that a diagram shows, and the points of its dead stones."""
-    position = reference.parse(diagram.replace("#", "X").replace("@", "O"))
-    drawn = "".join(diagram.split())
-    dead = [point for point, cell in zip(points_of(position), drawn, strict=True) if cell in "#@"]
-    return game_of(position, rules, komi), dead
+    game = game_from(diagram, rules)
+    game.komi = komi
+    return game, [*parse_diagram(diagram).marked_stones]
 
 
 def points(score: Score) -> tuple[float, float]:
@@ -130,10 +129,21 @@ def test_a_handicap_bonus_counts_under_territory_rules_too(bonus: str, points: i
 @pytest.mark.parametrize(
     ("komi", "text"),
     [
-        (0, "B+9"), (0.5, "B+8.5"), (7.5, "B+1.5"), (9, "0"), (9.5, "W+0.5"), (-3.5, "B+12.5"), (5.25, "B+3.75"),
-        (7.3, "B+1.7"), (9.3, "W+0.3"), (0.001, "B+8.999"), (1e6, "W+999991"), (-1e6, "B+1000009"), (9 + 1e-9, "0"),
+        (0, "B+9"),
+        (0.5, "B+8.5"),
+        (7.5, "B+1.5"),
+        (9, "0"),
+        (9.5, "W+0.5"),
+        (-3.5, "B+12.5"),
+        (5.25, "B+3.75"),
+        (7.3, "B+1.7"),
+        (9.3, "W+0.3"),
+        (0.001, "B+8.999"),
+        (1e6, "W+999991"),
+        (-1e6, "B+1000009"),
+        (9 + 1e-9, "0"),
     ],
-)  # fmt: skip
+)
 def test_any_finite_komi_is_counted_and_printed(komi: float, text: str):
     game = Game(3, 3, AREA, komi)
     game.play("B2")

@@ -28,9 +28,7 @@ SNAPBACK = """
     ],
     ids=["passes lift the simple ko only", "with the other side to play", "sending two, returning one"],
 )
-def test_what_superko_forbids(
-    diagram: str, first_player: int, moves: str, vertex: str, situational: str | None
-) -> None:
+def test_superko_forbids(diagram: str, first_player: int, moves: str, vertex: str, situational: str | None) -> None:
     expected = {Ko.SIMPLE: None, Ko.POSITIONAL: "superko", Ko.SITUATIONAL: situational}
     for ko in Ko:
         game = game_from(diagram, Rules(ko=ko), first_player)
@@ -95,7 +93,7 @@ def test_changing_the_rules_applies_to_the_whole_game():
     assert game.is_legal("C3")
 
 
-STARTS = (KO, ". X . O .\nX O O O .\nX X X O .\n. . X O .", "X.O.\nXXOX\nO.X.\n.OX.", ".OX.\nX.OX\nXXOO\n.XO.")
+STARTS = (KO, SNAPBACK, "X.O.\nXXOX\nO.X.\n.OX.", ".OX.\nX.OX\nXXOO\n.XO.")
 """Positions in which repetitions and suicides are near."""
 
 
@@ -148,9 +146,7 @@ def test_the_pass_that_takes_the_button_ends_the_history() -> None:
         ("chinese", 6, f"pass pass {' '.join(LAP)} {' '.join(LAP)}", True),
     ],
 )
-def test_the_third_occurrence_since_a_pass_has_no_result(
-    rules: str, moves: int, more: str, has_no_result: bool
-) -> None:
+def test_a_third_occurrence_since_a_pass_has_no_result(rules: str, moves: int, more: str, has_no_result: bool) -> None:
     """Under simple ko, without a pass in between; play may go on and leave the cycle."""
     game = triple_ko("chinese", moves=moves)
     game.rules = Rules.parse(rules)

@@ -1,10 +1,12 @@
 """How a level draws its move."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import play_moves
+from board_helpers import play_moves, shape
+from level.test_blunders import ATARI
 from numpy.typing import NDArray
 
 from gtp_engine import Game, Move, parse_vertex
@@ -31,14 +33,7 @@ def found(**changes: object) -> Found:
     return Found(**{"people": facts["policy"], **facts})  # type: ignore[arg-type]
 
 
-def chosen(
-    game: Game,
-    best: Found,
-    lead: Callable[[Game], float],
-    settings: LevelSettings = EXACT,
-    seed: int = 1,
-    color: int = BLACK,
-) -> int:
+def chosen(game: Game, best: Found, lead: Callable[[Game], float], settings=EXACT, seed: int = 1, color=BLACK) -> int:
     """Return the move drawn where the network expects these leads after the moves that it is asked about."""
     question = choose_move(game, color, best, settings, np.random.default_rng(seed))
     try:
@@ -67,17 +62,32 @@ def test_a_loss_is_overlooked_less_often_the_larger_it_is():
     assert shares[2] == pytest.approx(accepted[1] / (0.5 + sum(accepted)), abs=0.02)
 
 
-def test_every_loss_is_overlooked_with_a_large_tolerance():
-    assert drawn(LevelSettings(20, 1.0, 1e6), {GOOD: 3.0, BAD: -20.0}) == {BEST, GOOD, BAD}
+UNLIKELY = policy_of({OTHER: 0.9, BEST: 0.05, GOOD: 0.0499, BAD: 0.0001})
 
 
-def test_the_loss_is_that_of_the_side_to_play():
-    assert drawn(LevelSettings(20, 1.0, 0.1), {GOOD: 4.9, BAD: 30.0}, color=WHITE) == {BEST, GOOD}
-
-
-def test_moves_are_drawn_from_what_people_play():
-    people = policy_of({OTHER: 0.7, GOOD: 0.3})
-    assert drawn(LevelSettings(20, 1.0, 1e6), {OTHER: 4.0, GOOD: 5.0}, people=people) == {OTHER, GOOD}
+@pytest.mark.parametrize(
+    ("temperature", "tolerance", "leads", "changes", "expected"),
+    [
+        (1.0, 1e6, {GOOD: 3.0, BAD: -20.0}, {}, {BEST, GOOD, BAD}),
+        (1.0, 0.1, {GOOD: 4.9, BAD: 30.0}, {"color": WHITE}, {BEST, GOOD}),
+        (1.0, 1e6, {OTHER: 4.0, GOOD: 5.0}, {"people": policy_of({OTHER: 0.7, GOOD: 0.3})}, {OTHER, GOOD}),
+        (10.0, 30.0, {GOOD: 5.0, BAD: 5.0}, {"policy": UNLIKELY, "excluded": frozenset({OTHER})}, {BEST, GOOD}),
+        (1.0, 30.0, {GOOD: 5.0}, {"excluded": frozenset({BAD})}, {BEST, GOOD}),
+        (1.0, 30.0, {}, {"best": PASS}, {PASS}),
+    ],
+    ids=[
+        "any loss",
+        "of the side to play",
+        "of people",
+        "not for want of another",
+        "useless",
+        "a pass where it is best",
+    ],
+)
+def test_what_is_drawn(
+    temperature: float, tolerance: float, leads: dict[int, float], changes: dict[str, Any], expected: set[int]
+):
+    assert drawn(LevelSettings(20, temperature, tolerance), leads, **changes) == expected
 
 
 def test_strong_levels_vary_in_the_opening_only():
@@ -88,35 +98,10 @@ def test_strong_levels_vary_in_the_opening_only():
     assert {chosen(later, found(), lambda after: pytest.fail(), strong, seed, WHITE) for seed in range(20)} == {BEST}
 
 
-def test_unlikely_moves_are_not_drawn_for_want_of_one_that_was_left_out():
-    policy = policy_of({OTHER: 0.9, BEST: 0.05, GOOD: 0.0499, BAD: 0.0001})
-    changes = {"policy": policy, "excluded": frozenset({OTHER})}
-    assert drawn(LevelSettings(20, 10.0, 30.0), {GOOD: 5.0, BAD: 5.0}, **changes) == {BEST, GOOD}
-
-
-def test_useless_moves_are_not_drawn():
-    assert drawn(LevelSettings(20, 1.0, 30.0), {GOOD: 5.0}, excluded=frozenset({BAD})) == {BEST, GOOD}
-
-
-def test_a_pass_is_played_only_where_it_is_best():
-    assert drawn(LevelSettings(20, 1.0, 30.0), {}, best=PASS) == {PASS}
-
-
-ATARI = """
-    . . . . . . .
-    . O O O . . .
-    O X X X . . .
-    . O O O . . .
-    . . . . . . .
-    . . . . . . .
-    . . . . . . ."""
-"""Three black stones are in atari."""
-
-
 def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
     """Return the move drawn where the best one, G1, leaves the stones in atari."""
     return chosen(
-        Game.from_diagram(ATARI),
+        shape(ATARI),
         found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 1.0})),
         lambda after: after_capture if after.last_move == Move(WHITE, EXTENSION) else after_extension,
     )
@@ -133,7 +118,7 @@ def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played
             return other if after.board.color[OTHER] == BLACK else -9.0
 
         best = found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 0.6, OTHER: 0.4}))
-        return chosen(Game.from_diagram(ATARI), best, lead)
+        return chosen(shape(ATARI), best, lead)
 
     assert of_two(other_after_move=4.0, other_after_capture=4.0) == OTHER
     assert of_two(other_after_move=4.0, other_after_capture=-20.0) == ELSEWHERE
@@ -144,14 +129,7 @@ def test_stones_in_atari_are_given_up_for_something_larger():
     assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE
 
 
-LADDER = """
-    . . . . . . .
-    . . O . . . .
-    . O X O . . .
-    . O . . . . .
-    . . . . . . .
-    . . . . . . .
-    . . . . . . ."""
+LADDER = ". . . . . . . / . . O . . . . / . O X O . . . / . O . . . . ."
 """A black stone is in atari; extending to C4 runs into a ladder."""
 
 
@@ -159,11 +137,8 @@ def test_a_ladder_run_is_refused_if_another_move_is_clearly_better():
     run = parse_vertex("C4", width=7, height=7)
     best = found(best=run, policy=policy_of({run: 0.6, ELSEWHERE: 0.4}))
     for after_run, expected in ((-10.0, ELSEWHERE), (2.0, run)):
-        leads = {Move(BLACK, run): after_run}
-        assert (
-            chosen(Game.from_diagram(LADDER), best, lambda after, leads=leads: leads.get(after.last_move, 3.0))
-            == expected
-        )
+        lead = {Move(BLACK, run): after_run}.get
+        assert chosen(shape(LADDER), best, lambda after, lead=lead: lead(after.last_move, 3.0)) == expected
 
 
 CORNER = parse_vertex("A1", width=7, height=7)

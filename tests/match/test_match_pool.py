@@ -48,14 +48,9 @@ def test_an_engine_that_cannot_be_started_there_ends_the_match(tmp_path: Path) -
 
 
 def test_a_tournament_is_played_by_a_pool(tmp_path: Path) -> None:
-    names = ("a", "b", "c")
-    description = parse_description(
-        {
-            "games": 2,
-            "engines": [{"name": name, "command": engine('--black "C3" --white "resign"')} for name in names],
-            "conditions": [{"size": 5, "komi": 0.5, "referee": "board"}],
-        }
-    )
+    engines = [{"name": name, "command": engine('--black "C3" --white "resign"')} for name in ("a", "b", "c")]
+    conditions = [{"size": 5, "komi": 0.5, "referee": "board"}]
+    description = parse_description({"games": 2, "engines": engines, "conditions": conditions})
     played: list[tuple[Meeting, GameRecord]] = []
     commands = [entrant.command for entrant in description.entrants]
     with open_workers(job_of_games(commands, threads=1), 2) as pool:
@@ -67,10 +62,7 @@ def test_a_tournament_is_played_by_a_pool(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [TaskError("5 workers ended while doing it"), ZeroDivisionError("a bug")])
-def test_a_game_that_cannot_be_played_leaves_the_others_alone(
-    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An exception ended the match."""
+def test_a_game_that_fails_fails_alone(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     play_pair = EnginePair.play
 
     def failing(self: EnginePair, number: int, opening: Opening) -> Any:

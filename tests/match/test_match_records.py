@@ -95,9 +95,7 @@ def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
         ("", "Tengen"),
     ],
 )
-def test_engines_that_also_tell_another_engines_version_are_named_by_their_own(
-    tmp_path: Path, version: str, shown: str
-) -> None:
+def test_engines_that_tell_another_version_too_are_named_by_theirs(tmp_path: Path, version: str, shown: str) -> None:
     folder = MatchFolder(tmp_path, dataclasses.replace(SETTINGS, second_name="of the match"))
     for side in ("first", "second"):
         folder.check_engine(side, {"name": "Tengen", "version": version})

@@ -77,14 +77,7 @@ def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path
         ("--black 'C3 A1'", "--white 'E5 A5'", {"max_moves": 3}, [("Void", "none", "max_moves", 3)], "after 3 moves"),
     ],
 )  # fmt: skip
-def test_endings(
-    tmp_path: Path,
-    first: str,
-    second: str,
-    match: dict[str, Any],
-    expected: list[tuple[str, str, str, int]],
-    detail: str,
-) -> None:
+def test_endings(tmp_path: Path, first: str, second: str, match: dict[str, Any], expected: Any, detail: str) -> None:
     games = play(tmp_path, first, second, **match)
     assert [(game.result, game.winner, game.reason, game.moves) for game in games] == expected
     assert [game.black for game in games] == ["first", "second"][: len(games)]
@@ -101,8 +94,8 @@ def test_endings(
     ],
     ids=["board", "agreed", "the same winner", "disputed"],
 )
-def test_scores_are_kept_and_one_decides(
-    tmp_path: Path, first: str, second: str, referee: str, result: str, scores: tuple[str, str]
+def test_one_score_decides(
+    tmp_path: Path, first: str, second: str, referee: str, result: str, scores: list[str]
 ) -> None:
     (game,) = play(tmp_path, first, second, referee=referee)
     assert (game.result, game.winner) == (result, "first" if result[0] == "B" else "second")
@@ -137,9 +130,7 @@ def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path, first: str
         ("", {"main_time": 60.0, "increment": 2.0}, "first: Scripted does not list time_settings"),
     ],
 )
-def test_a_match_that_cannot_begin_is_no_ones_loss(
-    tmp_path: Path, arguments: str, match: dict[str, Any], message: str
-) -> None:
+def test_matches_that_cannot_begin(tmp_path: Path, arguments: str, match: dict[str, Any], message: str) -> None:
     with pytest.raises(MatchError, match=message):
         play(tmp_path, arguments, **match)
     assert not (tmp_path / "results.jsonl").exists()
@@ -184,9 +175,8 @@ class TestLongCycles:
 
     def test_under_simple_ko_they_have_no_result_and_are_drawn(self, tmp_path: Path) -> None:
         games = self.play(tmp_path, rules="japanese")
-        assert [(game.result, game.winner, game.reason, game.moves) for game in games] == 2 * [
-            ("Void", "draw", "cycle", 12)
-        ]
+        for game in games:
+            assert (game.result, game.winner, game.reason, game.moves) == ("Void", "draw", "cycle", 12)
         assert "RE[Void]" in (tmp_path / "match" / "games" / "0001.sgf").read_text()
         summary = summarize(games)
         assert (summary.games, summary.void, summary.win_rate) == (2, 0, 0.5)
@@ -450,12 +440,8 @@ def test_the_increment_is_given_after_each_move(tmp_path: Path) -> None:
     """Two moves of 1.2 s need more than 2 s of main time, but not more than that and one increment."""
     moves, white = f"{KNOWS} --black 'wait:1.2 wait:1.2 C3'", f"{KNOWS} --white 'A1 A2 A3'"
     with ThreadPoolExecutor() as both:
-        given, none = both.map(
-            lambda increment: play(
-                tmp_path / f"{increment}", moves, white, main_time=2.0, increment=increment, time_grace=0.0
-            ),
-            (30.0, 0.0),
-        )
+        clocks = [{"main_time": 2.0, "increment": increment, "time_grace": 0.0} for increment in (30.0, 0.0)]
+        given, none = both.map(lambda clock: play(tmp_path / f"{clock['increment']}", moves, white, **clock), clocks)
     assert [(game.reason, game.overruns["first"]) for game in given] == [("score", 0)]
     assert [(game.result, game.reason, game.overruns["first"], game.moves) for game in none] == [("W+T", "time", 1, 2)]
 

@@ -35,14 +35,13 @@ from gtp_engine.arena.match.statistics import (
 
 
 def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
-    summary = summarize(
-        [
-            record(1, winner="first"),
-            record(2, black="second", winner="second"),
-            record(3, winner="draw"),
-            record(4, black="second", winner="none", result="Void", reason="max_moves"),
-        ]
-    )
+    games = [
+        record(1, winner="first"),
+        record(2, black="second", winner="second"),
+        record(3, winner="draw"),
+        record(4, black="second", winner="none", result="Void", reason="max_moves"),
+    ]
+    summary = summarize(games)
     assert (summary.first_as_black.wins, summary.first_as_black.losses, summary.first_as_black.draws) == (1, 0, 1)
     assert (summary.first_as_white.wins, summary.first_as_white.losses, summary.first_as_white.draws) == (0, 1, 0)
     assert (summary.games, summary.void, summary.win_rate) == (3, 1, 0.5)
@@ -51,14 +50,13 @@ def test_summary_counts_by_color_and_leaves_out_void_games() -> None:
 
 def test_summary_counts_faults_of_the_loser_only() -> None:
     overruns = {"first": 2, "second": 0}
-    summary = summarize(
-        [
-            record(1, winner="second", reason="time", overruns=overruns),
-            record(2, winner="first", reason="illegal"),
-            record(3, winner="first", reason="refused"),
-            record(4, winner="first", reason="failure"),
-        ]
-    )
+    games = [
+        record(1, winner="second", reason="time", overruns=overruns),
+        record(2, winner="first", reason="illegal"),
+        record(3, winner="first", reason="refused"),
+        record(4, winner="first", reason="failure"),
+    ]
+    summary = summarize(games)
     first, second = summary.faults["first"], summary.faults["second"]
     assert (first.time_losses, first.illegal_moves, first.failures, first.overruns) == (1, 0, 0, 2)
     assert (second.time_losses, second.illegal_moves, second.failures, second.overruns) == (0, 1, 2, 0)
@@ -66,14 +64,13 @@ def test_summary_counts_faults_of_the_loser_only() -> None:
 
 def test_summary_reports_disagreements() -> None:
     agreed = {"referee": "B+3", "first": "B+3", "second": "B+3"}
-    summary = summarize(
-        [
-            record(1, scores=agreed),
-            record(2, scores=agreed | {"second": "B+5"}),
-            record(3, scores=agreed | {"first": "W+1"}),
-            record(4, scores={"referee": "B+3"}),
-        ]
-    )
+    games = [
+        record(1, scores=agreed),
+        record(2, scores=agreed | {"second": "B+5"}),
+        record(3, scores=agreed | {"first": "W+1"}),
+        record(4, scores={"referee": "B+3"}),
+    ]
+    summary = summarize(games)
     assert (summary.score_disagreements, summary.winner_disagreements) == ((2, 3), (3,))
 
 

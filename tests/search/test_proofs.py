@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from board_helpers import game_from, vertex
+from board_helpers import game_from, shape, vertex
 from search.fight_oracle import TinyBoard, cases
 
 import gtp_engine
@@ -154,12 +154,6 @@ SHAPES = {
 }
 
 
-def shape(text: str) -> Game:
-    """Return a position of 7x7 whose uppermost rows these are."""
-    rows = text.split(" / ")
-    return game_from("\n".join([*rows, *[". . . . . . ."] * (7 - len(rows))]))
-
-
 @pytest.mark.parametrize(("at", "life", "text"), SHAPES.values(), ids=SHAPES)
 def test_shapes(at: str, life: Life, text: str) -> None:
     game, number = shape(text), 7 - len(text.split(" / ")) + int(at[1:])  # the rows are the uppermost of seven
@@ -168,15 +162,7 @@ def test_shapes(at: str, life: Life, text: str) -> None:
 
 def test_a_ko_is_neither_life_nor_death() -> None:
     """Black's last stone in the corner is taken, and retaken, by ko."""
-    game = game_from(
-        """
-        . X O . .
-        X . X O O
-        . X O . .
-        X X O . .
-        O O O . .
-        """
-    )
+    game = game_from(". X O . .\nX . X O O\n. X O . .\nX X O . .\nO O O . .")
     assert FightReader(game.board, nodes=8000).life(vertex(game, "C4")) not in (Life.ALIVE, Life.DEAD)
 
 
