@@ -1,14 +1,16 @@
 """Coordinates: the table in the docstring, round trips over every board size, and the words of the errors."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import meaning, texts
 
 from gtp_engine.base.errors import InvalidVertexError
 from gtp_engine.go import coords
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, NULL_POINT, PASS
 
 SIZES = range(MIN_SIZE, MAX_SIZE + 1)
 ALL_BOARDS = [(width, height) for width in SIZES for height in SIZES]
@@ -46,47 +48,19 @@ def test_only_the_board_is_on_the_board(width: int, height: int) -> None:
     assert on_board == set(coords.board_points(width, height))
 
 
-@pytest.mark.parametrize(
-    ("text", "color"),
-    [("b", BLACK), ("B", BLACK), ("Black", BLACK), ("BLACK", BLACK), ("w", WHITE), ("W", WHITE), ("wHiTe", WHITE)],
-)
-def test_words_for_colors(text: str, color: int) -> None:
-    assert coords.parse_color(text) == coords.parse_color(coords.format_color(color)) == color
+def color(text: str) -> str:
+    return coords.format_color(coords.parse_color(text))
 
 
-@pytest.mark.parametrize(("text", "same"), [("PaSs", "pass"), ("D04", "D4"), ("d4", "D4")])
-def test_vertices_written_otherwise(text: str, same: str) -> None:
-    point = coords.parse_vertex(text, width=19, height=19)
-    assert point == (PASS if same == "pass" else coords.parse_vertex(same, width=19, height=19))
-    assert coords.format_vertex(point, width=19, height=19) == same
+def vertex_on(width: int, height: int) -> Callable[[str], str]:
+    size = {"width": width, "height": height}
+    return lambda text: coords.format_vertex(coords.parse_vertex(text, **size), **size)
 
 
-@pytest.mark.parametrize(
-    ("text", "width", "height", "message"),
-    [
-        ("Z99", 9, 9, "invalid coordinate 'Z99': the board is 9x9 (A1 to J9)"),
-        ("A10", 9, 9, "invalid coordinate 'A10': the board is 9x9 (A1 to J9)"),
-        ("K1", 9, 9, "invalid coordinate 'K1': the board is 9x9 (A1 to J9)"),
-        ("A0", 9, 9, "invalid coordinate 'A0': the board is 9x9 (A1 to J9)"),
-        ("i5", 9, 9, "invalid coordinate 'i5': the board is 9x9 (A1 to J9), and no column is called I"),
-        ("D5", 3, 25, "invalid coordinate 'D5': the board is 3x25 (A1 to C25)"),
-        ("", 25, 25, "invalid coordinate '': the board is 25x25 (A1 to Z25)"),
-    ],
-)
-def test_a_wrong_vertex_says_what_the_board_holds(text: str, width: int, height: int, message: str) -> None:
-    with pytest.raises(InvalidVertexError) as caught:
-        coords.parse_vertex(text, width=width, height=height)
-    assert str(caught.value) == message
-
-
-NEAR_MISSES = ["4D", "D", "16", "D4 ", " D4", "D 4", "D-4", "D+4", "D4.0", "D004", "DD4"]
-NEAR_MISSES += ["D\u0664", "\uff244", "resign", "D4\n", "\0D4"]
-
-
-@pytest.mark.parametrize("text", NEAR_MISSES)
-def test_near_misses_are_not_vertices(text: str) -> None:
-    with pytest.raises(InvalidVertexError):
-        coords.parse_vertex(text, width=19, height=19)
+@pytest.mark.parametrize(("kind", "text", "expected"), texts("coords"))
+def test_texts(kind: str, text: str, expected: str) -> None:
+    parse = color if kind == "color" else vertex_on(*map(int, kind.removeprefix("vertex on ").split("x")))
+    assert meaning(parse, text) == expected
 
 
 @given(text=st.text(), width=sizes, height=sizes)

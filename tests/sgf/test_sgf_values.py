@@ -1,15 +1,13 @@
 """Single SGF values: what programs write for board sizes, points, komi, rules, and that writing and reading agree."""
 
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sgf_support import all_rules, at
+from texts import meaning, texts
 
 from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
@@ -38,10 +36,6 @@ from gtp_engine.sgf.values import (
 
 LONG = "x" * 10**5
 SIZES = ((19, 19), (5, 9), (21, 21), (19, 25), (25, 9), (9, 9), (13, 13))
-VALUES: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parent.parent / "data" / "sgf" / "values.json").read_text("utf-8")
-)
-"""What each kind of text means."""
 
 
 def move_on(width: int, height: int) -> Callable[[str], str]:
@@ -65,18 +59,13 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "no result": is_no_result,
     "escaped": escaped,
     "label": label,
-    "rules": parse_rules,
+    "rules": lambda text: (rules := parse_rules(text)) and rules.preset_name(),
 } | {f"move on {width}x{height}": move_on(width, height) for width, height in SIZES}
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, text) for kind in VALUES for text in VALUES[kind]], ids=lambda text: text[:30]
-)
-def test_values(kind: str, text: str) -> None:
-    expected = VALUES[kind][text]
-    if kind == "rules":
-        expected = PRESETS.get(expected)
-    assert PARSERS[kind](text) == (tuple(expected) if isinstance(expected, list) else expected)
+@pytest.mark.parametrize(("kind", "text", "expected"), texts("sgf"), ids=lambda text: str(text)[:30])
+def test_values(kind: str, text: str, expected: object) -> None:
+    assert meaning(PARSERS[kind], text) == expected
 
 
 @pytest.mark.parametrize(
