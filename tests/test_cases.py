@@ -31,10 +31,6 @@ NETWORK = "nets/g170-b6c96-s175395328-d26788732.bin.gz"
 AS_KATAGO = {"network.precision": "float32", "network.symmetry": "none", "puct.eval_batch": "1"}
 
 DATA = Path(__file__).parent / "data" / "cases"
-FINISHED = (DATA / "finished_7x9.sgf").read_bytes()
-
-BULKY_FIVE = (DATA / "bulky_five_9.sgf").read_bytes()
-"""The network is certain of a seki at A2, unproved: White plays A3, and Black takes five stones for one eye."""
 
 
 def engine_with(values: dict[str, str], size: int = 9) -> Engine:
@@ -75,7 +71,10 @@ def replies(engine: Engine, text: str) -> list[str]:
         ("lead_beyond_board_9", "chinese", 7.5, ("B+73.5", False), {}),
         ("seki_eyes_marked_as_territory", "japanese", 0.5, ("W+0.5", True, 0), {"B8": "dame", "J7": "dame"}),
         ("seki_eyes_marked_as_territory", "chinese", 0.5, ("W+8.5", True, 0), {"B8": "white_territory", "J7": "dame"}),
-        ("bulky_five", "chinese", 7.0, ("W+8", False), {}),
+        # The network is sure of a seki at A2, unproved: White plays A3, and Black takes five stones for one eye.
+        ("bulky_five_9", "chinese", 7.0, ("W+8", False), {}),
+        # It expected thirteen stones to live though White moves first, but not once White had played A19.
+        ("corner_dies_19", "japanese", 6.5, ("W+6.5", False), {"B16": "dead"}),
         ("finished_7x9", "chinese", 7.5, (), {}),
         ("finished_7x9", "japanese", 7.5, (), {}),
     ],
@@ -84,9 +83,9 @@ def test_scores(
     shipped: Engine, name: str, rules: str, komi: float, expected: tuple[object, ...], statuses: dict[str, str]
 ) -> None:
     """A score, whether it is counted, the number of dead stones, and what is expected of each point."""
-    own, found, ownership = {"finished_7x9": FINISHED, "bulky_five": BULKY_FIVE}, [], []
+    found, ownership, own = [], [], DATA / f"{name}.sgf"
     for symmetry in (0, 3, 5):
-        shipped.load_sgf(own.get(name) or shared_file(f"cases/scores/{name}.sgf").read_bytes())
+        shipped.load_sgf((own if own.exists() else shared_file(f"cases/scores/{name}.sgf")).read_bytes())
         shipped.set_rules(Rules.parse(rules))
         shipped.set_komi(komi)
         game = shipped.game

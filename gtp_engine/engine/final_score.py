@@ -30,7 +30,7 @@ from gtp_engine.engine.game_end import (
     with_dead,
     with_proofs,
 )
-from gtp_engine.engine.life_reading import is_in_doubt, read_out
+from gtp_engine.engine.life_reading import doubtful_chains, is_in_doubt, read_out
 from gtp_engine.engine.searches import Searches
 from gtp_engine.go.area import remove_dead, territory_owners
 from gtp_engine.go.benson import pass_alive_owners
@@ -41,6 +41,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
 from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
 from gtp_engine.search.limits import CancelToken, Limits
+from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import for_color
 
 ALIVE: Final = "alive"
@@ -57,6 +58,10 @@ and where a last neutral point is left."""
 
 NOISE: Final = 0.75
 """Points by which the lead of a search may differ from a count though both mean the same; see `decision.POINT`."""
+
+LIKELY: Final = 0.05
+"""Least probability of a move that is tried against doubtful chains.  One that captures thirteen stones, though the
+network expects them to live, had 0.14; in 81 other endings with doubtful chains such moves change nothing."""
 
 _NOT_OVER: Final = later("the game is not over")
 _OPEN: Final = later("both sides have passed, but the game is not settled")
@@ -98,6 +103,8 @@ class Expectation(NamedTuple):
     lead_black: float
     has_score: bool
     """Whether the lead counts points."""
+    likely: Sequence[int] = ()
+    """That side's moves of a probability of `LIKELY` or more by the network."""
 
 
 class Scorer:
@@ -153,7 +160,8 @@ class Scorer:
         """
         thresholds = self._searches.thresholds
         if thresholds.status_visits == 1:
-            return [self._evaluated(game, color) for color in (BLACK, WHITE)]
+            found = [self._evaluated(game, color) for color in (BLACK, WHITE)]
+            return [self._with_captures(game, each, found) for each in found] if game.is_over else found
         self._searches.restart_separate()
         without_passes = game.copy()
         without_passes.undo(game.consecutive_passes)
@@ -170,9 +178,26 @@ class Scorer:
         symmetry = TRANSPOSE if game.width > game.height else 0
         found = self._searches.evaluate_impartially(game.transformed(symmetry), color)
         means, ownership = found.ownership_black.mean(axis=0, dtype=np.float64), np.zeros(game.board.color.size)
-        for point, turned in transformed_points(symmetry, game.width, game.height).items():
-            ownership[point] = means[turned]
-        return Expectation(color, ownership, float(found.lead_black.mean()), has_score=True)
+        policy, turned = found.policy.mean(axis=0), transformed_points(symmetry, game.width, game.height)
+        for point, place in turned.items():
+            ownership[point] = means[place]
+        likely = [point for point in turned if policy[turned[point]] >= LIKELY and point != PASS]
+        return Expectation(color, ownership, float(found.lead_black.mean()), has_score=True, likely=likely)
+
+    def _with_captures(self, game: Game, known: Expectation, both: Sequence[Expectation]) -> Expectation:
+        """Return what is expected, for doubtful chains that a likely move is sure to capture what is expected then."""
+        ownership, color = known.ownership_black.copy(), known.to_play
+        chains = doubtful_chains(game, [each.ownership_black for each in both])
+        chains = [each for each in chains if game.board.color[each[0]] != color]
+        chains = [each for each in chains if chain_ownership(game, each, ownership) >= DEAD_BELOW]
+        for point in (each for each in known.likely if chains and game.is_legal(each, color)):
+            after = game.copy()
+            after.play(point, color)
+            found = self._evaluated(after, opponent(color)).ownership_black
+            for chain in chains:
+                if chain_ownership(game, chain, found) <= -DECIDED:
+                    ownership[chain] = found[chain]
+        return known._replace(ownership_black=ownership)
 
 
 def _left_to_die(game: Game, status: StatusEstimate, expected: Sequence[Expectation]) -> list[int]:
@@ -347,14 +372,7 @@ def groups_with_status(game: Game, statuses: dict[Point, str], status: str) -> l
         return chains
     groups: list[set[int]] = []
     for chain in chains:
-        joined = {*chain}
-        color = int(game.board.color[chain[0]])
-        reachable = reach(game, chain, np.isin(game.board.color, (EMPTY, color)))
-        separate = []
-        for group in groups:
-            if reachable.isdisjoint(group):
-                separate.append(group)
-            else:
-                joined |= group
-        groups = [*separate, joined]
+        reachable = reach(game, chain, np.isin(game.board.color, (EMPTY, game.board.color[chain[0]])))
+        joined = {*chain}.union(*(group for group in groups if not reachable.isdisjoint(group)))
+        groups = [*(group for group in groups if joined.isdisjoint(group)), joined]
     return sorted(sorted(group) for group in groups)
