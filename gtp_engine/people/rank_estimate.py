@@ -17,7 +17,7 @@ K moves, D columns.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -343,6 +343,8 @@ class RankReport:
     """Sentences about records that end early, and about players who may not be people."""
     games: int = 0
     """How many records could be read."""
+    names: set[str] = field(default_factory=set)
+    """The players' own names, which are the same in every language."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for programs: of a single player one object, else one for each in a list."""
@@ -358,9 +360,9 @@ class RankReport:
         for name, each in self.ranks.items():
             moves = ngettext("{count} move", "{count} moves", each.moves)
             games = ngettext("{count} game", "{count} games", each.games)
-            lines.append(f"{played_like_text(message_text(name), each.to_json())} ({moves}, {games})")
+            lines.append(f"{played_like_text(self._shown(name), each.to_json())} ({moves}, {games})")
         for name, reason in self.untold.items():
-            lines.append(_("{name}: no rank. {reason}.", name=message_text(name), reason=message_text(reason)))
+            lines.append(_("{name}: no rank. {reason}.", name=self._shown(name), reason=message_text(reason)))
         for name, reason in self.left_out.items():
             lines.append(_("{name} was left out: {reason}.", name=message_text(name), reason=message_text(reason)))
         lines += map(message_text, self.notes)
@@ -369,6 +371,9 @@ class RankReport:
                 _("Nine of ten such intervals hold the rank. Ranks are those of the Fox server; other servers differ.")
             )
         return "\n".join(lines)
+
+    def _shown(self, player: str) -> str:
+        return player if player in self.names else message_text(player)
 
 
 _PROGRAM: Final = re.compile(
@@ -446,6 +451,7 @@ def rank_players(
             continue
         progress(place / len(records), name)
         players = _players(record, name if len(records) > 1 else "")
+        report.names |= {(each or "").strip() for each in (record.black_name, record.white_name)}
         try:
             game, played = play_record(record)
             check_comparable(record, game)

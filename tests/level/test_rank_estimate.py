@@ -282,12 +282,13 @@ LEFT_OUT = [
 def test_a_report_is_in_the_language_of_its_reader(language: str) -> None:
     """Reasons and notes stood in English within sentences of other languages."""
     twice, more = moves_text(20), moves_text(50)
-    games = [*(text for text, _ in LEFT_OUT), twice, twice, f"PB[Gnugo]PW[Bo]{more};B[aa]", "PB[Cy]PW[Bo];B[dp]"]
+    games = [*(text for text, _ in LEFT_OUT), twice, twice, f"PB[Gnugo]PW[Bo]{more};B[aa]", "PB[Black]PW[Bo];B[dp]"]
     report, unknown = report_of(*games), report_of(games[-1], player="Di")
     report.left_out |= rank_estimate.estimate_ranks({"two": b"(;SZ[77])(;GM[2];B[aa])", "no": b"hello"}).left_out
     languages.use(language)
     told = f"{report.to_text()}\n{unknown.to_text()}".replace("Ann", "").replace("Gnugo", "")
-    assert {*re.findall("[A-Za-z]{3,}", told)} <= {"Fox", "SGF", "sgf", "two"}
+    assert {*re.findall("[A-Za-z]{3,}", told)} <= {"Fox", "SGF", "sgf", "two", "Black"}
+    assert told.count("Black") == 2, "where it is a name"
 
 
 @pytest.mark.parametrize(("text", "reason"), LEFT_OUT)
