@@ -30,6 +30,8 @@ def settings(**values: Any) -> MatchSettings:
         ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
         ({"increment": 2.0}, "needs main time"),
         ({"time_left": True}, "time_left without a clock"),
+        ({"time_grace": 9.0}, "time_grace without a clock"),
+        ({"forfeit_on_time": False}, "forfeit_on_time without a clock"),
         ({"reply_timeout": 0.0}, "match.reply_timeout = 0.0: expected a number of at least 0.001"),
         ({"referee": "coin"}, "'coin': expected players or estimate or board"),
         ({"rules": "chess"}, "'chess'"),

@@ -177,8 +177,9 @@ class MatchSettings(Section, name="match"):
             raise MatchError("a clock with an increment has no overtime; leave out one of them")
         if self.increment > 0 and self.main_time == 0:
             raise MatchError("a clock with an increment needs main time for the first move")
-        if self.time_left and self.time_settings() is None:
-            raise MatchError("time_left without a clock; give a time per move or main time, or leave it out")
+        for name in ("time_left", "time_grace", "forfeit_on_time") if self.time_settings() is None else ():
+            if getattr(self, name) != getattr(MatchSettings, name):
+                raise MatchError(f"{name} without a clock; give a time per move or main time, or leave it out")
 
     def command(self, side: MatchSide) -> str:
         """Return the command line of one engine."""
