@@ -23,7 +23,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
 _LARGEST_TT_SIZE: Final = 19
 """Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
-_SIZE: Final = re.compile(r"([0-9]{1,3})(?:[:xX×]([0-9]{1,3}))?(?:[^0-9.:][^0-9:]*)?")
+_SIZE: Final = re.compile(r"([0-9]{1,3})(?:\s?[:xX×*]\s?([0-9]{1,3}))?(?:[^0-9.:][^0-9:]*)?")
 """Numbers of lines; Chinese sites write "19路", people who write records by hand "19x19"."""
 _VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
 """What SmartGo wrote for points."""

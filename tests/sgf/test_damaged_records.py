@@ -35,7 +35,7 @@ def test_a_variation_is_added_to_a_record_with_a_parenthesis_too_many() -> None:
         ("(;CA[GBK]PB[联通])".encode("gbk"), "联通"),
         ("(;PB[黑])".encode("utf-16-le"), "黑"),
         ("\n(;PB[黑])".encode("utf-16-be"), "黑"),
-        ("(;CA[UTF-8]PB[古力]PW[李世石])".encode("gb18030"), "古力"),
+        *((f"(;CA[{each}]PB[古力]PW[李世石])".encode("gbk"), "古力") for each in ("UTF-8", "latin1", "windows-1252")),
         ("(;CA[UTF-8]PB[周俊勳]PW[張栩])".encode("big5"), "周俊勳"),
         ("(;CA[UTF-8]PB[Jürgen Groß]C[".encode() + b"\xfc cut here])", "Jürgen Groß"),
         ("(;CA[ISO-8859-1]PB[“Zoë”])".encode("cp1252"), "“Zoë”"),

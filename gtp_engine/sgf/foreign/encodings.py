@@ -48,6 +48,9 @@ _OF_ONE_BYTE: Final = re.compile(
 )
 """Others that may be in CA and are read as they are."""
 
+_BY_DEFAULT: Final = ("iso8859-1", "cp1252")
+"""What programs write in CA whatever the text is in."""
+
 _OTHER_NAMES: Final = {"windows-31j": "cp932"}
 """Registered names of encodings that Python does not know; it knows those with "x-" without that prefix."""
 
@@ -150,22 +153,21 @@ def encoding_of(data: bytes) -> str:
         canonical = codecs.lookup(_OTHER_NAMES.get(name, name)).name
     except LookupError:
         canonical = ""
-    if canonical == "utf-8" and _is_hardly_utf_8(data):
+    if canonical in _BY_DEFAULT or (canonical == "utf-8" and _is_hardly_utf_8(data)):
         canonical = ""
     if data.startswith(codecs.BOM_UTF8) or canonical == "utf-8" or _is_certainly_utf_8(data, canonical):
         # In UTF-8 a broken character never hides a bracket, so the rest of the file can still be read.
         return "utf-8"
     shifted = next((encoding for shift, encoding in _SHIFTS.items() if shift in data), None)
     named = canonical if _OF_ONE_BYTE.fullmatch(canonical) else _CODECS.get(canonical)
-    for encoding in (shifted, named, "utf-8" if canonical != "iso8859-1" else None):
+    for encoding in (shifted, named, "utf-8"):
         if encoding is not None:
             try:
                 data.decode(encoding)
             except UnicodeDecodeError:
                 continue
             return encoding
-    single = "cp1252" if _WINDOWS.search(data) else "latin-1"
-    return (_guessed(data) if canonical != "iso8859-1" else None) or single
+    return _guessed(data) or ("cp1252" if _WINDOWS.search(data) else "latin-1")
 
 
 def sections_of(data: bytes) -> list[bytes]:
