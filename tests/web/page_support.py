@@ -29,9 +29,9 @@ class PageSource(RolloutSource):
 
 
 @contextlib.asynccontextmanager
-async def server(games: Path, port: int = 0, token: str | None = None) -> AsyncIterator[int]:
+async def server(games: Path, port: int = 0, token: str | None = None, **options: Any) -> AsyncIterator[int]:
     """Run a server of `PageSource` and yield its port."""
-    async with serving(PageSource(), games=games, port=port, token=token) as client:
+    async with serving(PageSource(), games=games, port=port, token=token, **options) as client:
         assert client.port is not None
         yield client.port
 

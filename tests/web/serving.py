@@ -74,6 +74,7 @@ async def serving(
     token: str | None = None,
     names: tuple[str, ...] = (),
     proxies: tuple[str, ...] = (),
+    others: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
     port: int = 0,
     errors: int = 0,
@@ -86,7 +87,9 @@ async def serving(
     load: Any = source.load
     host = EngineHost(source.config, load, log.append)
     host.start()
-    access = Access(token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), log=told.append)
+    access = Access(
+        token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), others=others, log=told.append
+    )
     server = TestServer(new_application(host, access, games, operations=operations), port=port)
     async with TestClient(server) as client:
         yield client

@@ -41,10 +41,10 @@ async def test_a_new_game_asks_three_things_and_remembers_them(windows: Windows,
     await page.click("#question-yes")
     await until(page, "document.querySelector('#setup').open")
     await page.reload()
+    await until(page, MY_MOVE)
     await page.click("#new")
     await page.click("#question-yes")
     chosen = "Object.fromEntries(new FormData(document.querySelector('#setup form')))"
-    await until(page, "document.querySelector('[name=rules]').options.length")
     values = await page.evaluate(chosen)
     assert [values[name] for name in ("size", "human", "rules", "komi")] == ["7", "W", "japanese", "3.5"]
 
@@ -131,14 +131,15 @@ async def refused_in_the_list(page: "Page") -> None:
 
 
 async def test_links_to_watch_and_to_play(windows: Windows, tmp_path: Path) -> None:
-    """Anyone with the address of a game played for its owner."""
-    async with server(tmp_path, token="the-token-of-the-owner") as port:
+    """Anyone with the address of a game played for its owner; links from this machine led others to their own."""
+    async with server(tmp_path, token="the-token-of-the-owner", others=("localhost",)) as port:
         page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
         await new_game(page, size="9", human="B")
         await play(page, "C3")
         await page.click("#share")
         await until(page, "document.querySelector('#link-play').value")
         links = [await page.input_value(f"#link-{kind}") for kind in ("watch", "play")]
+        assert all(link.startswith(f"http://localhost:{port}/") for link in links)
         await page.click("#links-close")
         watcher = await windows.page(links[0], width=390, height=844, touch=True)
         await until(watcher, "document.querySelector('#number').innerText === '2 / 2'")

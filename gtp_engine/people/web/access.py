@@ -17,7 +17,7 @@ import socket
 import time
 from base64 import urlsafe_b64encode
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from functools import lru_cache
@@ -179,7 +179,7 @@ class _Tried:
 class Access:
     """Checks requests; `token` is None where none is needed, `names` are those of this server, in lower case.
 
-    What `proxies`, addresses, say about their clients is believed.
+    What `proxies`, addresses, say about their clients is believed.  Other machines reach the server at `others`.
     """
 
     def __init__(
@@ -189,12 +189,14 @@ class Access:
         *,
         is_encrypted: bool,
         proxies: frozenset[str] = frozenset(),
+        others: Sequence[str] = (),
         log: Callable[[str], None] = write_log,
     ) -> None:
         self._tokens: Final = None if token is None else Tokens(token)
         self._names: Final = names | {"localhost", *_machine_names()}
         self._is_encrypted: Final = is_encrypted
         self._proxies: Final = proxies
+        self._host: Final = next(iter(others), None)
         self.guesses: Final = Guesses(log)
 
     async def on_prepare(self, request: web.Request, response: web.StreamResponse) -> None:
@@ -230,14 +232,15 @@ class Access:
         return check
 
     async def invite(self, request: web.Request) -> web.Response:
-        """Answer with a token for `role`, watch or play, which the client may pass on; null where none is needed."""
+        """Answer with a token for `role`, watch or play, and a host for localhost, to pass on; null where needless."""
         role = {"watch": Role.WATCH, "play": Role.PLAY}.get(request.query.get("role", ""))
         if role is None:
             return _refusal(HTTPStatus.BAD_REQUEST, "role: expected watch or play")
         if role > request[ROLE]:
             return _refusal(HTTPStatus.FORBIDDEN, "Your token allows less than that.")
         token = None if self._tokens is None else self._tokens.for_role(role)
-        return web.json_response({"role": role.name.lower(), "token": token}, headers={"Cache-Control": "no-store"})
+        found = {"role": role.name.lower(), "token": token, "host": self._host}
+        return web.json_response(found, headers={"Cache-Control": "no-store"})
 
     def address_of(self, request: web.Request) -> str:
         """Return the address of the client, "" if it is unknown: that which the nearest proxy of ours has seen."""
@@ -282,9 +285,8 @@ class Access:
         if not self._is_own(host):
             return "This server does not accept that name: use its address, or start it with --allowed-host."
         origin = request.headers.get("Origin")
-        if origin is not None and _place(origin) != host.lower():
-            return "Pages of other sites may not use this server."
-        if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and request.path != "/":
+        is_sent = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and request.path != "/"
+        if is_sent or (origin is not None and _place(origin) != host.lower()):
             return "Pages of other sites may not use this server."
         return ""
 

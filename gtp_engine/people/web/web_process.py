@@ -55,6 +55,7 @@ from gtp_engine.people.web.server_settings import (
     PER_ADDRESS,
     ServerSettings,
     greeting,
+    machine_addresses,
     new_token,
     page_address,
     reading_pem,
@@ -138,6 +139,7 @@ async def serve(
         settings.names | {settings.host.lower()},
         is_encrypted=encryption is not None,
         proxies=settings.proxies,
+        others=() if settings.is_local else machine_addresses(),
         log=log,
     )
     operations = Operations(log, logs_requests=settings.access_log, patience=DRAIN_WAIT)

@@ -9,6 +9,7 @@ const STEP = 30; // games of the list that come at once
 const TYPING = 250; // milliseconds without a key after which the list is searched
 const QUIET = 4; // modules of white around a QR code
 const THUMBNAIL = 144; // pixels
+const LOCAL = /^(localhost|127\..*|\[::1\])$/; // hosts that are this computer, whichever it is
 
 export class Home {
   /** The dialog; `send(message)` asks the server, `onOpen(id)` opens a game, `asks(question, yes, no)` asks the person;
@@ -124,12 +125,13 @@ export async function share(dialog, id, role) {
     const answer = role === "watch" && kind === "play" ? null : await fetch(`invitation?role=${kind}`, { cache: "no-store" }).catch(() => null);
     box.hidden = !answer?.ok;
     if (!answer?.ok) continue;
-    const { token } = await answer.json();
+    const { token, host } = await answer.json();
     const link = new URL(token === null ? "./" : `./?token=${token}`, location.href);
     link.hash = `game=${id}`;
+    if (LOCAL.test(link.hostname)) link.hostname = host ?? link.hostname;
+    dialog.querySelector("#links-here").hidden = !LOCAL.test(link.hostname);
     await offer(box, link.href);
   }
-  dialog.querySelector("#links-here").hidden = !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);
   dialog.querySelector("#links-close").onclick = () => dialog.close();
   dialog.showModal();
 }
