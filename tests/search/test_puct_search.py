@@ -366,7 +366,9 @@ def test_without_advantage_pondering_is_like_any_search() -> None:
     with Searching(evaluator) as searcher:
         game = Game(7)
         searcher.run(game, Limits(50))
-        assert searcher.run(game, SearchRequest(Limits(80), behalf_of=WHITE)).playouts == 30
+        pondered = searcher.run(game, SearchRequest(Limits(80), behalf_of=WHITE))
+        assert pondered.playouts == 30
+        assert all(move.symmetry_of is None for move in pondered.moves), "the opponent may play any of them"
     assert evaluator.advantages == {0.0}
 
 

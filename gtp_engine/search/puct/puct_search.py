@@ -359,7 +359,8 @@ class SearchRun:
         params = params_of(config, game, request, info, has_errors=raw.winloss_error >= 0.0)
         params = params._replace(dynamic_center=center)
         params = params if self._mirroring is None else plain_averages(params)
-        mirrors = mirrors_of(game, positions) if config.puct.symmetry_pruning and not request.restrictions else []
+        prunes = config.puct.symmetry_pruning and not request.restrictions and request.behalf_of is None
+        mirrors = mirrors_of(game, positions) if prunes else []  # the opponent of who ponders may play either move
         same = duplicates(game, color, mirrors)
         left_out = same | (useless_points(game, color) if config.puct.useless_pruning else set())
         root = new_root(position, positions, left_out)._replace(
@@ -543,7 +544,8 @@ class SearchRun:
 
     def goes_on(self) -> bool:
         """Return whether no limit has been reached; reports if it is time to."""
-        if self._limits.is_cancelled or self._has_all_visits() or not self._has_choices:
+        has_all = self._most_visits is not None and self._visits >= self._most_visits
+        if self._limits.is_cancelled or has_all or not self._has_choices:
             return False
         self._report_if_due()
         return not self._pace.watcher_stops(self._progress)
@@ -557,10 +559,6 @@ class SearchRun:
     def _visits(self) -> int:
         """The visits of the root, and the playouts of this search that were explored without weight."""
         return self._visits_before + self._playouts
-
-    def _has_all_visits(self) -> bool:
-        """Return whether the search has the visits that the limits allow."""
-        return self._most_visits is not None and self._visits >= self._most_visits
 
     def _progress(self, seconds: float) -> Progress:
         """Return what the watcher is called with."""
