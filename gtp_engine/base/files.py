@@ -164,7 +164,8 @@ def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
     A pipe would be waited for, and a device may have no end.
     """
     try:
-        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115
+        at_once = getattr(os, "O_NONBLOCK", 0)
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once))  # noqa: SIM115
     except (IsADirectoryError, PermissionError) as error:  # Windows raises the second for a folder
         if not os.path.isdir(path):
             raise
@@ -182,10 +183,6 @@ def open_regular(path: str | PathLike[str]) -> io.BufferedReader:
         file.close()
         raise OSError(errno.EINVAL, _NOT_REGULAR, str(path))
     return file
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def is_special(path: str | PathLike[str]) -> bool:

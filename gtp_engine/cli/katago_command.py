@@ -97,16 +97,9 @@ def katago_config(
     config = config.with_values(models)
     if for_gtp and config.game.komi is None and (files or overrides or is_katagos()):  # the same on every board
         config = config.with_values({"game.komi": Rules.parse(config.game.rules).default_komi()})
-    return (_named_as_katago(config) if is_katagos() else config), lines
-
-
-def _named_as_katago(config: Config) -> Config:
-    """Return the configuration in which a program is told that it can speak to this engine as to KataGo.
-
-    Lizzie and LizzieYzy choose their commands by the first word of GTP's name.
-    """
-    name = Config().gtp.name
-    return config.with_values({"gtp.name": f"KataGo-compatible {name}"}) if config.gtp.name == name else config
+    if is_katagos() and config.gtp.name == (name := Config().gtp.name):
+        config = config.with_values({"gtp.name": f"KataGo-compatible {name}"})  # Lizzie goes by its first word
+    return config, lines
 
 
 def katago_model(model: str | None) -> str | None:

@@ -284,7 +284,9 @@ class GtpEngine(AsyncClient):
     def _rules_commands(self, rules: Rules) -> list[str]:
         if self.lists("kata-set-rules"):
             return [f"kata-set-rules {rules.to_json()}"]
-        kgs_name = _kgs_name(rules)
+        # KGS has one Chinese rule set; it stands for ours with simple ko, for which `kgs-rules` has no other name.
+        names = (name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules)
+        kgs_name = "chinese" if rules == PRESETS["chinese"] else next(names, None)
         return [f"kgs-rules {kgs_name}"] if self.lists("kgs-rules") and kgs_name else []
 
     @_in_turn
@@ -608,17 +610,6 @@ class _GtpReports:
             raise EngineError(f"{label}: a report of {command} cannot be read: {whole(str(error))}") from error
         self._last = report or self._last
         return report is not None
-
-
-def _kgs_name(rules: Rules) -> str | None:
-    """Return the argument of `kgs-rules` closest to the rules, or None.
-
-    KGS has one Chinese rule set; it is also sent for ours with simple ko, for which an engine that lists only
-    `kgs-rules` has no other name.
-    """
-    if rules == PRESETS["chinese"]:
-        return "chinese"
-    return next((name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules), None)
 
 
 class SimpleGtpEngine(SimpleClient[GtpEngine]):

@@ -4,7 +4,7 @@ Also its prior with temperature and noise, the bonuses of its moves late in a ga
 other in a symmetric position, so that only one of them is searched.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import fields
 from functools import cache
 from math import inf, sqrt
@@ -288,8 +288,9 @@ def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
     """Return the symmetries of the position in row 0 of `root`, without the identity; none while ko forbids a move."""
     if game.board.info[KO_POINT] != NULL_POINT or root.forbidden[0].any():
         return []
-    colors = game.board.color
-    return [mirror for mirror in _mirrors(game.width, game.height) if np.array_equal(colors[list(mirror)], colors)]
+    colors, numbers = game.board.color, range(1, 8 if game.width == game.height else 4)
+    mirrors = (_mirror(number, game.width, game.height) for number in numbers)
+    return [mirror for mirror in mirrors if np.array_equal(colors[list(mirror)], colors)]
 
 
 def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
@@ -307,11 +308,6 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
             if point not in found and colors[point] == EMPTY:
                 found.update(mirror[point] for mirror in mirrors if mirror[point] != point)
     return found
-
-
-def _mirrors(width: int, height: int) -> Iterator[Mirror]:
-    """Yield the symmetries of a board of this size, without the identity."""
-    return (_mirror(number, width, height) for number in range(1, 8 if width == height else 4))
 
 
 def half_turn(width: int, height: int) -> Mirror:

@@ -262,9 +262,10 @@ def _damaged(path: Path, reason: str) -> ShardError:
     return ShardError(f"shard {shown(path.name)} is damaged ({reason})", advice="delete it")
 
 
-def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ...]]]:
-    """Return the types and shapes of the arrays of a shard."""
-    return {
+def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
+    """Raise ShardError unless the arrays have the types and shapes of a shard."""
+    count, points = samples.count, meta.width * meta.height
+    layout: dict[str, tuple[type[Any], tuple[int, ...]]] = {
         "planes": (np.uint8, (count, PLANES, -(-points // 8))),
         "globals": (np.float32, (count, GLOBALS)),
         "policy": (np.float16, (count, points + 1)),
@@ -275,11 +276,7 @@ def _layout(count: int, points: int) -> dict[str, tuple[type[Any], tuple[int, ..
         "ranks": (np.int8, (count, 2)),
         "game": (np.int64, (count,)),
     }
-
-
-def _check(path: Path, samples: Samples, meta: ShardMeta) -> None:
-    """Raise ShardError unless the arrays have the types and shapes of a shard."""
-    for name, (kind, shape) in _layout(samples.count, meta.width * meta.height).items():
+    for name, (kind, shape) in layout.items():
         array = getattr(samples, name)
         if array.dtype != kind or array.shape != shape:
             reason = f"{name} is {array.dtype} {array.shape}, not {np.dtype(kind)} {shape}"

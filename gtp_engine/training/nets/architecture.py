@@ -131,7 +131,7 @@ def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
 
     def mark(path: FieldPath, sizes: tuple[int, ...]) -> NDArray[np.float64]:
         """Return the next marks, in double precision, which represents all of them exactly."""
-        if _is_folded(path):
+        if path[-2:] == ("norm", "scale") and path[-3] not in _LEADING_NORMS:  # of a norm that follows a convolution
             return np.ones(sizes)
         first = sum(known.size for known in marks.values())
         marks[path] = np.arange(first, first + math.prod(sizes)).reshape(sizes)
@@ -158,11 +158,6 @@ def _foreign(name: str) -> ModelError:
     return ModelError(
         f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported"
     )
-
-
-def _is_folded(path: FieldPath) -> bool:
-    """Return whether the array at `path` is the scale of a norm that follows a convolution."""
-    return path[-2:] == ("norm", "scale") and path[-3] not in _LEADING_NORMS
 
 
 def _float_inputs(graph: Any) -> dict[tuple[int, int], NDArray[np.floating[Any]]]:

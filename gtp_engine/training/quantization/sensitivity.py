@@ -114,7 +114,8 @@ def _log_softmax(logits: FloatArray) -> NDArray[np.float64]:
 def speeds(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
     """Return each network's evaluations per second, in full batches on the board of `examples`: the best of ROUNDS."""
     best = dict.fromkeys(models, 0.0)
-    inputs = {name: _full_batch(examples, model.batch) for name, model in models.items()}
+    rows = {name: np.arange(model.batch) % len(examples) for name, model in models.items()}
+    inputs = {name: (examples.spatial[taken], examples.globals_[taken]) for name, taken in rows.items()}
     for name, model in models.items():
         model.run(*inputs[name])  # creates the session
     for _ in range(ROUNDS):
@@ -125,12 +126,6 @@ def speeds(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict
                 calls += 1
             best[name] = max(best[name], calls * model.batch / passed)
     return best
-
-
-def _full_batch(examples: CalibrationInputs, batch: int) -> tuple[FloatArray, FloatArray]:
-    """Return `batch` positions, repeated where there are fewer."""
-    rows = np.arange(batch) % len(examples)
-    return examples.spatial[rows], examples.globals_[rows]
 
 
 # Sensitivity

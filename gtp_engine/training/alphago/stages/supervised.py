@@ -153,7 +153,9 @@ def run_supervised(
     store, test_store = GameStore(train_games), GameStore(test_games)
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
     stream = ExampleStream(store, store.move_refs(), learning.batch, seed=learning.seed, for_value=False)
-    objective = PolicyObjective(test_store, _test_positions(test_store, learning))
+    refs, rng = test_store.move_refs(), np.random.default_rng(learning.seed)
+    tested = refs.take(np.sort(rng.permutation(len(refs.games))[: learning.validation_positions]))
+    objective = PolicyObjective(test_store, tested)
     facts = {"stage": f"supervised {kind.KIND}", "shape": asdict(shape), "test_share": settings.test_share}
     run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
     if not train(new_net(kind, shape, seed=learning.seed), objective, stream, learning, run, facts):
@@ -161,9 +163,3 @@ def run_supervised(
     samples = read_checkpoint(run.out).samples
     origin = f"trained by Tengen on {samples:,} samples of moves of recorded games"
     return export_run(run, f"{kind.KIND}.onnx", default_name=kind.KIND, origin=origin)
-
-
-def _test_positions(store: GameStore, learning: PolicyLearning) -> PositionRefs:
-    """Return the positions of each validation, which follow from the seed."""
-    refs, rng = store.move_refs(), np.random.default_rng(learning.seed)
-    return refs.take(np.sort(rng.permutation(len(refs.games))[: learning.validation_positions]))
