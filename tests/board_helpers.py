@@ -92,7 +92,7 @@ def board_of(position: reference.Position) -> Board:
         add_stone(board, point, COLOR[character])
         for neighbor in (point - 1, point + 1, point - stride, point + stride):
             if board.color[neighbor] == COLOR[character] and board.head[neighbor] != board.head[point]:
-                merge(board, board.head[neighbor], board.head[point])
+                merge(board, int(board.head[neighbor]), int(board.head[point]))
     return board
 
 

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from busy_machine import bound
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The networks of the user who runs the tests, and their choice of a default, must not matter.
 os.environ["TENGEN_DATA_DIR"] = str(Path(__file__).parent / "no-such-folder")
@@ -27,9 +28,9 @@ os.environ["PYTHONFAULTHANDLER"] = "1"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# No deadline: the first call of a kernel compiles it, and machines that run tests are often loaded.
+# No limit of time: the first call of a kernel compiles it, and machines that run tests are often loaded.
 # Derandomized: the same commit gives the same verdict.
-settings.register_profile("tengen", deadline=None, derandomize=True)
+settings.register_profile("tengen", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tengen")
 
 # Tests compile kernels and play games; at Python's threshold the collector takes a tenth of that (`engine.kernels`).
@@ -106,8 +107,10 @@ def compile_for(tests: int) -> None:
     if tests >= MANY_TESTS:
         from warm_cache import STARTS, compile_once
 
-        for kind in STARTS if tests >= MOST_TESTS else ("network", "rollouts"):
-            compile_once(kind)
+        first, *others = STARTS if tests >= MOST_TESTS else ("network", "rollouts")
+        compile_once(first)
+        with ThreadPoolExecutor(2) as threads:  # of the few kernels that others need one core compiles one at a time
+            list(threads.map(compile_once, others))
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,25 +5,27 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from busy_machine import is_over
+
 _LOOKS: Final = 1.0
 """Seconds between two looks at the clock."""
 
 
 class Watchdog:
-    """Calls `kill` when a `with` block takes longer than `seconds`; one thread watches all blocks until `close`."""
+    """Calls `kill` after `seconds` of a `with` block on an idle machine; one thread watches until `close`."""
 
     def __init__(self, kill: Callable[[], None], seconds: float) -> None:
         self._kill: Final = kill
         self._seconds: Final = seconds
-        self._deadline: float | None = None
+        self._started: float | None = None
         self._is_over: Final = threading.Event()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
     def __enter__(self) -> None:
-        self._deadline = time.monotonic() + self._seconds
+        self._started = time.monotonic()
 
     def __exit__(self, *_: object) -> None:
-        self._deadline = None
+        self._started = None
 
     def close(self) -> None:
         """End the thread."""
@@ -31,6 +33,5 @@ class Watchdog:
 
     def _watch(self) -> None:
         while not self._is_over.wait(_LOOKS):
-            deadline = self._deadline
-            if deadline is not None and time.monotonic() > deadline:
+            if (started := self._started) is not None and is_over(started, self._seconds):
                 self._kill()

@@ -13,7 +13,7 @@ from gtp_engine.config import Config
 from gtp_engine.protocols.analysis.server import AnalysisSession
 from gtp_engine.protocols.line_session import Loader
 
-TIMEOUT: Final = bound(60)
+TIMEOUT: Final = 60
 """Seconds to wait for a response before a test fails."""
 
 QUERY: Final[dict[str, Any]] = {
@@ -53,7 +53,7 @@ class Client:
 
     def receive(self) -> dict[str, Any]:
         """Return the next response; fails at the end of the output."""
-        response = self._responses.get(timeout=self._timeout)
+        response = self._responses.get(timeout=bound(self._timeout))
         assert response is not None, "the output has ended"
         return response
 
@@ -65,11 +65,11 @@ class Client:
     def finish(self) -> list[dict[str, Any]]:
         """End the input and return all responses until the output ends."""
         self._out.close()
-        return list(iter(lambda: self._responses.get(timeout=self._timeout), None))
+        return list(iter(lambda: self._responses.get(timeout=bound(self._timeout)), None))
 
     def join(self) -> None:
         """Wait for the end of the output."""
-        self._reader.join(self._timeout)
+        self._reader.join(bound(self._timeout))
 
     def _read(self) -> None:
         time.sleep(self._silence)
@@ -112,7 +112,7 @@ class SessionClient(Client):
 
     def wait(self) -> None:
         """Wait for the session to end."""
-        self._thread.join(TIMEOUT)
+        self._thread.join(bound(TIMEOUT))
         assert not self._thread.is_alive()
 
     def _run(self) -> None:

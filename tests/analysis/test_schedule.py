@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from analysis.client import query
+from busy_machine import bound
 
 from gtp_engine.config import Config
 from gtp_engine.protocols.analysis.query import Query, parse_query
@@ -141,7 +142,7 @@ def test_waiting_for_something_to_do(wake: str) -> None:
         "close": shared.close,
         "open": lambda: shared.open(1, unused).add(asked("a")),  # a client that comes later
     }[wake]()
-    waiter.join(10)
+    waiter.join(bound(10))
     assert len(found) == 1
     assert isinstance(found[0], {"call": type(print), "close": type(None)}.get(wake, Job))
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from busy_machine import bound, is_over
 from gnugo import find_gnugo
 from match_helpers import ANALYSIS_ENGINE, engine
 from warm_cache import compile_once
@@ -61,8 +62,8 @@ def left_over() -> tuple[int, int, int]:
 
 def settled(before: tuple[int, int, int]) -> tuple[int, int, int]:
     """Return what is left over once the last threads have had time to end."""
-    deadline = time.monotonic() + 20
-    while (now := left_over()) > before and time.monotonic() < deadline:
+    started = time.monotonic()
+    while (now := left_over()) > before and not is_over(started, 20):
         time.sleep(0.05)
     return now
 
@@ -136,7 +137,7 @@ def test_calls_of_every_kind(
     if command is OURS:
         compile_once("network")
     before = left_over()
-    asyncio.run(asyncio.wait_for(drive(command, calls, breaks, timeout=60.0), 300))
+    asyncio.run(asyncio.wait_for(drive(command, calls, breaks, timeout=bound(60)), bound(300)))
     assert settled(before) <= before
 
 
@@ -165,5 +166,5 @@ async def ask(calls: int) -> None:
 def test_queries_of_every_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 0.2)
     before = left_over()
-    asyncio.run(asyncio.wait_for(ask(400), 120))
+    asyncio.run(asyncio.wait_for(ask(400), bound(120)))
     assert settled(before) <= before

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from busy_machine import bound
 from fake_evaluators import FakeEvaluator
 from match_helpers import engine as scripted
 
@@ -119,7 +120,7 @@ def test_an_engine_is_refused_in_a_forked_process(kind: str) -> None:
         answers: multiprocessing.Queue[str] = context.Queue()
         process = context.Process(target=_used, args=(use, answers, end))
         process.start()
-        assert advice in answers.get(timeout=60)
+        assert advice in answers.get(timeout=bound(60))
         process.join()
         assert process.exitcode == 0
         use()

@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from busy_machine import bound
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, alphago_value
 from numba.core.dispatcher import Dispatcher
@@ -242,7 +243,7 @@ def test_waiting_for_kernels_can_be_cancelled() -> None:
     waiting.join(0.1)
     assert waiting.is_alive()
     cancel.cancel()
-    waiting.join(60)
+    waiting.join(bound(60))
     assert not waiting.is_alive() and loader.is_compiling
 
 
@@ -284,25 +285,25 @@ def start_program(cache: Path, *options: str) -> "subprocess.Popen[str]":
 def test_what_a_first_start_has_called_the_next_one_loads(tmp_path: Path) -> None:
     """Two at once compile it once; notes that are cut off, as the machine went down, lead to another first start."""
     for program in [start_program(tmp_path), start_program(tmp_path)]:
-        output, errors = program.communicate(timeout=400)
+        output, errors = program.communicate(timeout=bound(400))
         first, *_, ready, progress, last = output.splitlines()
         assert errors == "" and {first, last} <= {kernels.FIRST_START, kernels.FURTHER_START, "rehearsal"}
         assert ready.startswith("Compiled all 2 kernels (") and progress == "2 of 2 kernels are ready False"
     (compiled,) = tmp_path.rglob("compiled-*")
     names = ["gtp_engine.evaluation.positions:value_black", "gtp_engine.search.puct.transpositions:add_all_keys"]
     assert sorted(compiled.read_text().split()) == names
-    assert start_program(tmp_path).communicate(timeout=400) == ("no kernel is ready yet False\nrehearsal\n", "")
+    assert start_program(tmp_path).communicate(timeout=bound(400)) == ("no kernel is ready yet False\nrehearsal\n", "")
     (notes,) = tmp_path.rglob("complete-*")
     assert sorted(line.split()[0] for line in notes.read_text().split("\n")[:-1]) == names
     whole = notes.read_text()
     notes.write_text(whole[: len(whole) // 2])
-    assert "Compiled all 2 kernels (" in start_program(tmp_path).communicate(timeout=400)[0]
+    assert "Compiled all 2 kernels (" in start_program(tmp_path).communicate(timeout=bound(400))[0]
     assert len(notes.read_text()) == len(whole)
 
 
 @pytest.mark.parametrize("option", ["refused", pytest.param("full", marks=ON_UNIX)])
 def test_where_no_other_process_compiles_this_one_does(option: str, tmp_path: Path) -> None:
-    output, errors = start_program(tmp_path, option).communicate(timeout=400)
+    output, errors = start_program(tmp_path, option).communicate(timeout=bound(400))
     assert "2 of 2 kernels are ready False\n" in output
     if option == "refused":
         assert "cannot start a process that compiles (no more processes)" in output and errors == ""

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from busy_machine import bound
+from busy_machine import bound, is_over
 from faults.faulty_writes import STDOUT, SUITS, Writes
 
 T = TypeVar("T")
@@ -147,7 +147,6 @@ def carried_out(
             os._exit(status)
     signal.signal(signal.SIGINT, before)
     started, waiting, last = time.monotonic(), [*signals], 0.0
-    deadline = started + bound(LONGEST)
     while True:
         done, state = os.waitpid(child, os.WNOHANG)
         if done:
@@ -155,7 +154,7 @@ def carried_out(
         if waiting and time.monotonic() > started + waiting[0][0] and not (last and _has_pending(child)):
             last = time.monotonic()
             os.kill(child, waiting.pop(0)[1])
-        if time.monotonic() > deadline:
+        if is_over(started, LONGEST):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             raise AssertionError(f"hangs; {err.read_text('utf-8', 'replace')[-2000:]}")

@@ -12,11 +12,8 @@ from watchdog import Watchdog
 
 import gtp_engine
 
-TIMEOUT: Final = bound(120)
-"""Seconds after which a process is taken for dead."""
-
-READ_TIMEOUT: Final = 2 * TIMEOUT
-"""Seconds without output after which a process that owes a reply is killed, which fails the test."""
+TIMEOUT: Final = 120
+"""Seconds on an idle machine after which a process is taken for dead, or after twice as many one that owes a reply."""
 
 
 class EngineProcess:
@@ -54,7 +51,7 @@ class GtpProcess(EngineProcess):
     def __init__(self, *args: str, **options: Any) -> None:
         super().__init__("gtp", *args, **options)
         self._unread = b""
-        self._watchdog = Watchdog(self.process.kill, READ_TIMEOUT)
+        self._watchdog = Watchdog(self.process.kill, 2 * TIMEOUT)
 
     def __exit__(self, *_: object) -> None:
         self._watchdog.close()
@@ -91,9 +88,9 @@ class GtpProcess(EngineProcess):
 
     def finish(self, data: bytes = b"") -> tuple[bytes, bytes, int]:
         """Send the rest, close the input and return (output, errors, exit status)."""
-        output, errors = self.process.communicate(data, timeout=TIMEOUT)
+        output, errors = self.process.communicate(data, timeout=bound(TIMEOUT))
         return output, errors or b"", self.process.returncode
 
     def wait(self) -> int:
         """Wait for the process to end and return its exit status."""
-        return self.process.wait(timeout=TIMEOUT)
+        return self.process.wait(timeout=bound(TIMEOUT))

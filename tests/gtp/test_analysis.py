@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import pytest
-from busy_machine import bound, require_once, wait_for_readers
+from busy_machine import bound, require_once, wait_for_readers, wait_until
 from fake_evaluators import FakeEvaluator
 from gtp.processes import GtpProcess
 from knowing_evaluator import SlowEvaluator
@@ -22,8 +22,8 @@ from gtp_engine.people.review import Effort, GameAnalysis, read_game
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import run_session
 
-WAIT = bound(400.0)
-"""Seconds to wait for any output; the first search may have to be compiled."""
+WAIT = 400.0
+"""Seconds to wait for any output on an idle machine; the first search may have to be compiled."""
 
 LATENCY = 0.05
 """Seconds within which a line has to end an analysis."""
@@ -45,7 +45,7 @@ class Session:
 
     def line(self) -> bytes:
         """Return the next line without its end."""
-        return self._lines.get(timeout=WAIT)
+        return self._lines.get(timeout=bound(WAIT))
 
     def rest(self) -> list[bytes]:
         """Return the lines up to the blank one that ends a reply."""
@@ -81,7 +81,7 @@ def session(engine: Engine) -> Iterator[Session]:
         yield Session(output, input)
     finally:
         input.close()
-        thread.join(WAIT)
+        thread.join(bound(WAIT))
         assert not thread.is_alive()
         engine.close()
         writer.close()
@@ -181,9 +181,7 @@ def test_pondering_ends_with_the_next_line() -> None:
     with session(make(evaluator, **{"time.ponder": "true"})) as gtp:
         gtp.ask("genmove b")
         before = evaluator.rows
-        deadline = time.monotonic() + WAIT
-        while evaluator.rows <= before:
-            assert time.monotonic() < deadline
+        wait_until(lambda: evaluator.rows > before)
         gtp.ask("name")
         gtp.ask("clear_cache")  # waits for what is running
         after = evaluator.rows
@@ -230,7 +228,7 @@ def serving(evaluator: FakeEvaluator | None = None, **values: str) -> Iterator[G
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `handle_line` wait for the first line of a reply, however slow the machine is."""
-    monkeypatch.setattr("gtp_engine.protocols.gtp.server.FIRST_LINE_TIMEOUT", WAIT)
+    monkeypatch.setattr("gtp_engine.protocols.gtp.server.FIRST_LINE_TIMEOUT", bound(WAIT))
 
 
 def test_every_symmetry_has_its_own_block() -> None:

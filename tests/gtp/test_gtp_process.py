@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from busy_machine import require_once
+from busy_machine import bound, require_once
 from gtp.processes import TIMEOUT, GtpProcess
 from warm_cache import compile_once
 
@@ -117,7 +117,7 @@ def test_a_controller_that_dies_ends_a_long_search() -> None:
 def test_descriptors_that_are_closed_at_the_start(redirection: str, output: bytes) -> None:
     command = f"exec '{sys.executable}' -m gtp_engine gtp --search uct {redirection}"
     sent = b"name\nget_komi\nloadsgf missing\nquit\n"
-    done = subprocess.run(["/bin/sh", "-c", command], input=sent, capture_output=True, timeout=TIMEOUT)
+    done = subprocess.run(["/bin/sh", "-c", command], input=sent, capture_output=True, timeout=bound(TIMEOUT))
     assert done.stdout == output
     assert done.returncode == 0
     assert b"Traceback" not in done.stderr
@@ -139,7 +139,7 @@ def test_a_person_in_a_terminal_reads_what_to_type_and_stdout_is_the_protocols()
     keyboard, terminal = os.openpty()
     with GtpProcess(stdin=terminal, stderr=subprocess.PIPE) as engine:
         os.write(keyboard, b"D4\nname\nquit\n")
-        output, errors = engine.process.communicate(timeout=TIMEOUT)
+        output, errors = engine.process.communicate(timeout=bound(TIMEOUT))
     os.close(keyboard)
     os.close(terminal)
     assert output == b"? unknown command\n\n= Tengen\n\n= \n\n"
@@ -151,7 +151,7 @@ def serve(program: str, sent: bytes) -> "subprocess.CompletedProcess[bytes]":
     """Send lines to a process in which the function `engine` of a program makes the engine."""
     head = "import os, sys, time\nfrom gtp_engine.config import Config\nfrom gtp_engine.protocols.gtp import session\n"
     words = [sys.executable, "-c", f"{head}{program}sys.exit(session.serve(Config(), engine))"]
-    return subprocess.run(words, input=sent, capture_output=True, timeout=TIMEOUT)
+    return subprocess.run(words, input=sent, capture_output=True, timeout=bound(TIMEOUT))
 
 
 def test_quit_does_not_wait_for_an_engine_that_never_loads() -> None:
@@ -180,7 +180,7 @@ def test_what_libraries_print_does_not_reach_the_controller() -> None:
 def test_an_output_that_cannot_be_written_is_reported(command: str, line: bytes) -> None:
     program = [sys.executable, "-m", "gtp_engine", command, "--search", "rave"]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(program, input=line, stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT)
+        done = subprocess.run(program, input=line, stdout=full, stderr=subprocess.PIPE, timeout=bound(TIMEOUT))
     assert done.returncode == 1
     assert b"Error: the output: No space left on device" in done.stderr
 

@@ -20,9 +20,6 @@ from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.protocols.gtp.session import Transcript, run_session
 from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer
 
-JOIN_TIMEOUT = bound(30)
-"""Seconds in which a session in a thread has to end."""
-
 
 def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, transcript: Transcript | None = None) -> bytes:
     stdout = io.BytesIO()
@@ -155,7 +152,7 @@ def test_pieces_of_several_threads_stay_whole() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(JOIN_TIMEOUT)
+        thread.join(bound(30))
     assert all(piece in stdout.data for piece in pieces)
 
 
@@ -176,7 +173,7 @@ def session(provider: Callable[[], Any]) -> Iterator[tuple[BinaryIO, io.BytesIO]
         thread.start()
         yield writer, stdout
         writer.close()
-        thread.join(JOIN_TIMEOUT)
+        thread.join(bound(30))
         assert not thread.is_alive()
         wait_for_readers()
 
@@ -185,7 +182,7 @@ def test_interrupt_concerns_the_running_command_and_those_that_have_not_begun() 
     engine = FakeEngine()
     with session(lambda: engine) as (writer, stdout):
         writer.write(b"1 final_score\n2 get_random_seed\n")
-        assert engine.searching.wait(JOIN_TIMEOUT)
+        assert engine.searching.wait(bound(30))
         writer.write(b"# interrupt\n3 final_score\n4 final_score\n# interrupt\n5 get_random_seed\n6 quit\n")
     assert stdout.getvalue() == b"=1 0\n\n=2 1\n\n=3 0\n\n=4 0\n\n=5 3\n\n=6 \n\n"
 
@@ -205,7 +202,7 @@ def test_interrupt_of_a_command_that_still_waits_for_the_engine() -> None:
     engine, loaded = FakeEngine(), threading.Event()
 
     def provide() -> Any:
-        assert loaded.wait(JOIN_TIMEOUT)
+        assert loaded.wait(bound(30))
         return engine
 
     with session(provide) as (writer, stdout):
@@ -221,7 +218,7 @@ def test_interrupt_between_commands_does_nothing() -> None:
         writer.write(b"get_komi\n# interrupt\n")
         time.sleep(0.1)
         writer.write(b"final_score\n")
-        assert engine.searching.wait(JOIN_TIMEOUT)
+        assert engine.searching.wait(bound(30))
         time.sleep(0.1)
         assert not engine.cancelled
         writer.write(b"# interrupt\n")
@@ -230,7 +227,7 @@ def test_interrupt_between_commands_does_nothing() -> None:
 
 def test_the_handshake_is_answered_while_the_engine_is_loading() -> None:
     loading = threading.Event()
-    loader = Loader(lambda: FakeEngine() if loading.wait(JOIN_TIMEOUT) else None, print)  # type: ignore[arg-type, return-value]
+    loader = Loader(lambda: FakeEngine() if loading.wait(bound(30)) else None, print)  # type: ignore[arg-type, return-value]
     loader.start()
     with session(loader) as (writer, stdout):
         writer.write(b"name\nnonsense\nkomi x\nget_komi\n")
@@ -240,7 +237,7 @@ def test_the_handshake_is_answered_while_the_engine_is_loading() -> None:
         assert not loader.close(timeout=0.01)
         loading.set()
     assert stdout.getvalue() == early + b"= 7.5\n\n"
-    assert loader.close(timeout=JOIN_TIMEOUT)
+    assert loader.close(timeout=bound(30))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +256,7 @@ def test_a_failed_start_is_explained(error: BaseException, reply: bytes, status:
     loader = Loader(factory, log.append)
     loader.start()
     assert answer(b"get_komi\nname\nget_komi\n", loader) == reply + b"= Tengen\n\n" + reply
-    assert loader.close(timeout=JOIN_TIMEOUT)
+    assert loader.close(timeout=bound(30))
     assert loader.status == status
     assert any("Traceback" in line for line in log) == (status == BROKEN)
     assert any("cannot be started" in line for line in log)
@@ -269,7 +266,7 @@ def test_closing_the_loader_closes_the_engine() -> None:
     engine = FakeEngine()
     loader = Loader(lambda: cast(Any, engine), print)
     loader.start()
-    assert loader.close(timeout=JOIN_TIMEOUT)
+    assert loader.close(timeout=bound(30))
     assert engine.closed
 
 

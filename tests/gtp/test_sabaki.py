@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import bound
 from nn.katago_files import NetworkFile
 
 from gtp_engine import __version__
@@ -36,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
     arguments = ["gtp", "-model", str(folder / "net.bin.gz"), "-config", str(folder / "gtp.cfg")]
     command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", *arguments]
     environment = {**os.environ, "TENGEN_DATA_DIR": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=bound(180), env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import bound
 from review.review_support import RECORD, review_of
 from review.test_game_review import reviewed
 from sgfmill import sgf
@@ -96,7 +97,7 @@ def test_sabakis_own_parser_reads_it() -> None:
     if node is None or not (SABAKI / "node_modules" / "@sabaki" / "sgf").is_dir():
         pytest.skip("@sabaki/sgf is not installed: run npm install --prefix tests/gtp/sabaki")
     done = subprocess.run(
-        [node, str(SABAKI / "parse.mjs")], input=mistaken(), capture_output=True, timeout=60, check=True
+        [node, str(SABAKI / "parse.mjs")], input=mistaken(), capture_output=True, timeout=bound(60), check=True
     )
     root: Any = json.loads(done.stdout)
     line, current = [], root
@@ -139,7 +140,7 @@ def test_katrain_itself_shows_the_analysis(tmp_path: Path) -> None:
     review = reviewed([0, -1, -1, -1, 6, 6, 6], ["C5"] * 7)
     findings = [replace(found, ownership=(*[100] * 5, *[-50] * 20)) for found in review.findings]
     (tmp_path / "game.sgf").write_bytes(annotated(RECORD, replace(review, findings=tuple(findings))))
-    done = subprocess.run([sys.executable, "-c", KATRAIN], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run([sys.executable, "-c", KATRAIN], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout.splitlines()[-1])
     assert (shown["name"], shown["moves"]) == ("Ann", ["C3", "B4", "D2", "A5", "B3", "E1"])

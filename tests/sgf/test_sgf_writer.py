@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from busy_machine import bound
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from sgf_support import all_rules, load, parse, position
@@ -171,7 +172,7 @@ def test_gnugo_reads_the_same_position(tmp_path: Path) -> None:
     path.write_text(format_sgf(game), encoding="utf-8")
     commands = f"loadsgf {path}\nlist_stones black\nlist_stones white\nget_komi\nloadsgf {path} 21\nquit\n"
     done = subprocess.run(
-        [GNUGO, "--mode", "gtp"], input=commands, capture_output=True, text=True, timeout=60, check=True
+        [GNUGO, "--mode", "gtp"], input=commands, capture_output=True, text=True, timeout=bound(60), check=True
     )
     answers = [answer.removeprefix("=").strip() for answer in done.stdout.split("\n\n")]
     to_play = "black" if game.to_play == BLACK else "white"

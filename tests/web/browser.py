@@ -17,12 +17,13 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from busy_machine import bound
+from busy_machine import bound, is_over
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page
@@ -37,7 +38,7 @@ MISSING: Final = (
 
 needs_browser: Final = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
-WAIT_SECONDS: Final = 20
+WAIT_SECONDS: Final = 60
 POLL: Final = 0.02
 LONGEST_POLL: Final = 0.1
 """Seconds between looks at a page: first and at last, as each look takes the processors some milliseconds."""
@@ -125,17 +126,14 @@ async def until(page: "Page", expression: str, seconds: float = WAIT_SECONDS) ->
     """
     from playwright.async_api import Error
 
-    pause = POLL
-    try:
-        async with asyncio.timeout(bound(seconds)):
-            while True:
-                with contextlib.suppress(Error):
-                    if await page.evaluate(f"Boolean({expression})"):
-                        return
-                await asyncio.sleep(pause)
-                pause = min(1.5 * pause, LONGEST_POLL)
-    except TimeoutError:
-        raise AssertionError(f"{expression} did not come true: {await page.inner_text('body')}") from None
+    started, pause = time.monotonic(), POLL
+    while not is_over(started, seconds):
+        with contextlib.suppress(Error):
+            if await page.evaluate(f"Boolean({expression})"):
+                return
+        await asyncio.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_POLL)
+    raise AssertionError(f"{expression} did not come true: {await page.inner_text('body')}")
 
 
 async def open_record(page: "Page", record: str | bytes) -> None:

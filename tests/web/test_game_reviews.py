@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from busy_machine import bound
 from puct_support import AreaEvaluator
 from web.play_transcripts import received
 from web.serving import RolloutSource, serving, until
@@ -296,7 +297,7 @@ def test_a_review_gets_on_while_games_go_on_without_a_pause(
             waiting.join(0.02)
             assert waiting.is_alive(), "the end of one game is not that of all"
             cancel.cancel()
-        waiting.join(20)
+        waiting.join(bound(20))
         assert not waiting.is_alive()
 
 

@@ -250,18 +250,18 @@ class Stuck(FakeSource):
             time.sleep(600)
 
 settings = ServerSettings(port=0)
-web_process.DRAIN_WAIT = 3.0
+web_process.DRAIN_WAIT = float(sys.argv[1])
 web_process.run(Stuck.config, settings, Stuck().load, ServerLog())
 """
 """A server one of whose threads never ends, while it writes a file."""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGTERM")
-@pytest.mark.parametrize(("signals", "below"), [(1, 5.0), (2, 1.5)])
-async def test_the_process_ends_whatever_its_threads_do(signals: int, below: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("signals", "patience"), [(1, "1"), (2, "600")])
+async def test_the_process_ends_whatever_its_threads_do(signals: int, patience: str, tmp_path: Path) -> None:
     """A thread that read a record for minutes kept it from ending, after any number of signals."""
     paths = os.pathsep.join(str(Path(__file__).parents[number]) for number in (1, 2))
-    with running(tmp_path, "-c", STUCK, PYTHONPATH=paths) as (server, log):
+    with running(tmp_path, "-c", STUCK, patience, PYTHONPATH=paths) as (server, log):
         address = re.search(r"http://\S+", log.readline())
         assert address is not None
         async with ClientSession() as client, client.ws_connect(address[0].replace("?", "play?")) as socket:
@@ -272,9 +272,7 @@ async def test_the_process_ends_whatever_its_threads_do(signals: int, below: flo
             for _ in range(signals):
                 server.send_signal(signal.SIGTERM)
                 await asyncio.sleep(0.1)
-            started = time.monotonic()
             assert await asyncio.to_thread(server.wait, bound(60)) == 0
-            assert time.monotonic() - started < bound(below)
     assert not list(tmp_path.glob("*.part"))
 
 

@@ -119,7 +119,7 @@ async def test_delays_of_the_event_loop_are_counted() -> None:
     threading.Event().wait(0.7)  # blocks the loop
     await until(lambda: sum(delays.counts) > 5)
     watching.cancel()
-    assert sum(delays.counts[4:]) == 3
+    assert sum(delays.counts[4:]) >= 3
 
 
 @pytest.mark.parametrize("is_json", [True, False])

@@ -16,7 +16,7 @@ from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType
 from busy_machine import bound
 from web.attacks import NEW
 from web.play_transcripts import FOLDER, received, replay
-from web.serving import RolloutSource, close, saved_game, serving, until
+from web.serving import RolloutSource, close, connections, saved_game, serving, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -190,7 +190,7 @@ async def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pyte
         first = await ask(one, **NEW)
         assert "1 game are being played" in (await ask(other, "error", **NEW))["message"]
         await one.close()
-        await asyncio.sleep(0.05)
+        await until(lambda: len(connections(client)) == 1)
         assert (await ask(other, **NEW))["id"] != first["id"]
         assert "close one" in (await ask(other, "error", do="open", id=first["id"]))["message"]
 
@@ -409,7 +409,7 @@ async def test_requests_stop_no_search_for_ever(tmp_path: Path, monkeypatch: pyt
         searches.append(cancel)
         ended = threading.Event()
         with cancel.calling(ended.set):
-            ended.wait(1.0)
+            ended.wait(1.0 if searches[1:] else 60)
         return engine_move(session, cancel)
 
     monkeypatch.setattr(GameSession, "engine_move", slow)

@@ -29,6 +29,7 @@ async def middle(page: "Page", selector: str) -> tuple[float, float]:
 
 async def double_tap(page: "Page", selector: str) -> None:
     place = await middle(page, selector)
+    await page.evaluate("performance.now = ((time) => () => time)(performance.now())")  # a busy machine is late
     await page.touchscreen.tap(*place)
     await asyncio.sleep(0.15)  # the engine answers meanwhile
     await page.touchscreen.tap(*place)
@@ -42,7 +43,6 @@ async def test_a_double_tap_does_one_thing(windows: Windows, port: int) -> None:
     await page.locator(".point[data-x='2'][data-y='2']").tap()
     await until(page, "document.querySelector('#confirm').innerText === 'Play C11'")
     assert await middle(page, "#pass") == place
-    await page.evaluate("performance.now = ((time) => () => time)(performance.now())")  # a busy machine is late
     await double_tap(page, "#confirm")
     await until(page, f"{MY_MOVE} && document.querySelector('#number').innerText === '2 / 2'")
     assert await middle(page, "#pass") == place

@@ -6,13 +6,11 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, TCPConnector
-from busy_machine import bound
 from web.serving import TOKEN, FakeSource, RolloutSource, serving, told, until
 from web.test_listener import certificate_in
 from web.test_play_socket import NEW, ask, hear_any
@@ -94,13 +92,10 @@ async def test_one_plays_beside_500_idle_connections(tmp_path: Path) -> None:
                 place = (f"127.0.0.{3 + number % 3}", 0)
                 idle.enter_context(socket.create_connection(("127.0.0.1", int(port)), source_address=place))
             async with client.ws_connect(f"https://127.0.0.1:{port}/go/play?token={TOKEN}") as page:
-                started = time.monotonic()
                 await ask(page, **NEW)
-                assert time.monotonic() - started < bound(2.0)
                 game = await ask(page, do="play", vertex="E5")
                 while len(game["moves"]) < 2:
                     game = await hear_any(page)
-                assert time.monotonic() - started < bound(3.0)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")

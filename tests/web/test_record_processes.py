@@ -18,6 +18,11 @@ from gtp_engine.people.web import open_games, record_processes
 from gtp_engine.people.web.record_processes import SHORT, RecordProcesses, check_record
 
 
+@pytest.fixture(autouse=True)
+def _on_a_busy_machine_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_processes, "READ_SECONDS", 600.0)
+
+
 def sleeping(data: bytes) -> None:
     time.sleep(600)
 
@@ -95,7 +100,6 @@ def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> N
 async def test_a_record_that_takes_long_stops_no_new_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock of the games was held meanwhile: others waited for three minutes."""
     monkeypatch.setattr(open_games, "check_record", sleeping)
-    monkeypatch.setattr(record_processes, "READ_SECONDS", 600.0)
     async with (
         serving(RolloutSource(), games=tmp_path) as client,
         client.ws_connect("/play") as slow,
