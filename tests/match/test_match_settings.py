@@ -1,49 +1,33 @@
-"""Settings that make no match are refused with the value and the expectation."""
+"""Settings that make no match or tournament are refused with the value and the expectation."""
 
+import tomllib
 from typing import Any
 
 import pytest
+from texts import meaning, texts
 
-from gtp_engine import MatchSettings, TengenError, TimeSettings
+from gtp_engine import MatchSettings, TimeSettings
 from gtp_engine.arena.match.settings import MatchError, Sprt
+from gtp_engine.arena.tournament.tournament_file import parse_description
 
 
 def settings(**values: Any) -> MatchSettings:
     return MatchSettings(**({"first": "a", "second": "b"} | values))
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"first": " "}, "two engine commands"),
-        ({"size": 26}, "option match.size = 26: expected an integer from 2 to 25"),
-        ({"komi": float("nan")}, "match.komi = nan: expected a number"),
-        ({"games": 0}, "match.games = 0: expected an integer of at least 1"),
-        ({"parallel": 0}, "match.parallel = 0: expected an integer of at least 1"),
-        ({"main_time": -1.0}, r"match.main_time = -1\.0: expected a number of at least 0 \(seconds\)"),
-        ({"time_grace": float("inf")}, "match.time_grace = inf"),
-        ({"overtime": 5.0}, "overtime needs both"),
-        ({"overtime_stones": 5}, "overtime needs both"),
-        ({"overtime_periods": 5}, "overtime needs both"),
-        ({"overtime": 5.0, "overtime_stones": 1, "overtime_periods": 5}, "leave out one"),
-        ({"increment": -1.0}, r"match.increment = -1\.0: expected a number of at least 0"),
-        ({"increment": 2.0, "main_time": 9.0, "overtime": 5.0, "overtime_stones": 1}, "has no overtime"),
-        ({"increment": 2.0}, "needs main time"),
-        ({"time_left": True}, "time_left without a clock"),
-        ({"time_grace": 9.0}, "time_grace without a clock"),
-        ({"forfeit_on_time": False}, "forfeit_on_time without a clock"),
-        ({"reply_timeout": 0.0}, "match.reply_timeout = 0.0: expected a number of at least 0.001"),
-        ({"referee": "coin"}, "'coin': expected players or estimate or board"),
-        ({"rules": "chess"}, "'chess'"),
-        ({"size": 5, "handicap": 2}, "5x5 is too small for a fixed handicap"),
-        ({"size": 9, "handicap": 10}, "invalid fixed handicap 10: expected 2 to 9 stones"),
-        ({"size": 9, "handicap": 2, "openings": "records"}, "leave out one of them"),
-        ({"size": 9, "handicap": 2, "sprt": Sprt(0, 5)}, "leave out the handicap"),
-    ],
-)
-def test_bad_values_are_refused(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(TengenError, match=message):
-        settings(**values)
+@pytest.mark.parametrize(("kind", "text", "expected"), texts("matches"))
+def test_bad_values_are_refused(kind: str, text: str, expected: str) -> None:
+    description = {"engines": [{"name": name, "command": "x"} for name in "ac"], "conditions": [{"size": 5}]}
+    parsers = {
+        "match": lambda text: settings(**tomllib.loads(text)),
+        "tournament": lambda text: parse_description(description | tomllib.loads(text)),
+    }
+    assert meaning(parsers[kind], text) == expected
+
+
+def test_a_handicap_decides_no_test() -> None:
+    with pytest.raises(MatchError, match="leave out the handicap"):
+        settings(size=9, handicap=2, sprt=Sprt(0, 5))
 
 
 def test_clocks() -> None:
