@@ -5,17 +5,28 @@ FakeEvaluator        evaluations decided by each position's key: different for e
 fake_shipped         one in place of a network that ships
 RecordingEvaluator   the same, and the conditions of all positions
 UniformEvaluator     every legal move alike, both sides win as often
+evaluated            what an evaluator finds of games
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import numpy as np
 from fake_kernels import write_fake_policy, write_fake_results
 
+from gtp_engine import Evaluator, Game
 from gtp_engine.engine.level_table import HUMAN_MODEL
 from gtp_engine.evaluation.evaluator import BareEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Conditions, conditions_of_row
+from gtp_engine.evaluation.from_game import write_game
+from gtp_engine.evaluation.positions import (
+    Conditions,
+    Evaluation,
+    Positions,
+    conditions_of_row,
+    new_evaluation,
+    new_positions,
+)
 
 SCORE_STDEV: Final = 10.0
 """Standard deviation of fake scores, points; about that of a real network in the opening."""
@@ -28,6 +39,23 @@ SCORE_ERROR: Final = 1.0
 
 _UNIFORM: Final = -1
 """The seed that makes `write_fake_policy` treat all moves alike."""
+
+
+def rows_of(games: Sequence[Game]) -> Positions:
+    """Return the positions of games on boards of one size, a row for each."""
+    positions = new_positions(len(games), games[0].width, games[0].height)
+    for row, game in enumerate(games):
+        write_game(positions, row, game)
+    return positions
+
+
+def evaluated(evaluator: Evaluator, *games: Game) -> Evaluation:
+    """Return what an evaluator finds of games on boards of one size; numbers that it does not write are NaN."""
+    out = new_evaluation(len(games), games[0].width, games[0].height)
+    for array in out:
+        array[:] = np.nan
+    evaluator.evaluate(Request(rows_of(games), len(games), out))
+    return out
 
 
 class EvaluatorBase(BareEvaluator):

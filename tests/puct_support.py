@@ -12,13 +12,11 @@ from puct_reference import Node
 
 from gtp_engine import Config, Evaluator, Game, Move, Rules
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
-from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import (
     Conditions,
     Evaluation,
     Positions,
     conditions_of_row,
-    new_positions,
     view_board,
 )
 from gtp_engine.go.board import Board, is_legal
@@ -98,14 +96,6 @@ class PassingEvaluator(AreaEvaluator):
 
     def policy(self, board: Board, color: int, moves: list[int]) -> np.ndarray:
         return np.array([0.4 if point == PASS else 0.6 / max(1, len(moves) - 1) for point in moves])
-
-
-def rows_of(games: list[Game]) -> Positions:
-    """Return the positions of games on boards of one size, a row for each."""
-    positions = new_positions(len(games), games[0].width, games[0].height)
-    for row, game in enumerate(games):
-        write_game(positions, row, game)
-    return positions
 
 
 def is_allowed(positions: Positions, row: int, point: int, suicide: bool) -> bool:

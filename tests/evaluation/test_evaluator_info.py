@@ -35,9 +35,7 @@ def test_common_boards_are_those_of_both(first: BoardSizes, second: BoardSizes, 
         (BoardSizes((21, 25), (5, 7)), (21, 7), None, "21x5"),
     ],
 )
-def test_the_usual_and_the_only_board(
-    sizes: BoardSizes, usual: tuple[int, int], only: tuple[int, int] | None, text: str
-) -> None:
+def test_the_usual_board(sizes: BoardSizes, usual: tuple[int, int], only: tuple[int, int] | None, text: str) -> None:
     """The usual one is the nearest to 19x19."""
     assert (sizes.usual, sizes.only, str(sizes)) == (usual, only, text)
     beyond = ((sizes.widths[0] - 1, usual[1]), (sizes.widths[1] + 1, usual[1]), (usual[0], sizes.heights[1] + 1))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from board_helpers import game_from
+from board_helpers import KO, game_from
 from katago_inputs import play, row_of
 
 from gtp_engine import Config, EvaluatorInfo, Game, Rules, parse_vertex
@@ -27,7 +27,6 @@ from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points
 
 CHINESE = Rules.parse("chinese")
-KO_GAME = ". X O .\nX . X O\n. X O .\n. . . ."
 
 
 def stones(game: Game) -> list[int]:
@@ -43,14 +42,14 @@ class TestBoards:
         assert not np.shares_memory(positions.storage[0, 0], positions.storage[0, 1])
 
     def test_keep_the_ko(self):
-        game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
+        game = play(game_from(KO, CHINESE, WHITE), "B3")
         mouth = parse_vertex("C3", width=4, height=4)
         assert view_board(row_of(game), 0).info[KO_POINT] == mouth
         assert row_of(game).forbidden[0].nonzero()[0].tolist() == [mouth]
         assert view_board(row_of(play(game, "A1")), 0, 1).info[KO_POINT] == mouth
 
     def test_have_no_ko_where_the_other_side_moves_next(self):
-        game = play(game_from(KO_GAME, CHINESE, WHITE), "B3")
+        game = play(game_from(KO, CHINESE, WHITE), "B3")
         assert view_board(row_of(game, WHITE), 0).info[KO_POINT] == NULL_POINT
         assert not row_of(game, WHITE).forbidden.any()
         assert view_board(row_of(play(game, "W A1")), 0, 1).info[KO_POINT] == NULL_POINT
@@ -81,13 +80,19 @@ class TestPasses:
     @pytest.mark.parametrize(
         ("moves", "expected"),
         [
-            ((), GOES_ON), (("C3",), GOES_ON), (("C3", "pass"), ENDS), (("pass",), ENDS),
-            (("C3", "pass", "D4"), GOES_ON), (("C3", "pass", "pass"), IS_OVER), (("pass",) * 3, IS_OVER),
-            (("B pass", "B pass"), ENDS), (("C3", "pass", "pass", "D4"), GOES_ON),
+            ("", GOES_ON),
+            ("C3", GOES_ON),
+            ("C3, pass", ENDS),
+            ("pass", ENDS),
+            ("C3, pass, D4", GOES_ON),
+            ("C3, pass, pass", IS_OVER),
+            ("pass, pass, pass", IS_OVER),
+            ("B pass, B pass", ENDS),
+            ("C3, pass, pass, D4", GOES_ON),
         ],
-    )  # fmt: skip
-    def test_two_in_turn_end_the_game(self, moves: tuple[str, ...], expected: int):
-        assert row_of(play(Game(5, 5, CHINESE), *moves)).pass_ends[0] == expected
+    )
+    def test_two_in_turn_end_the_game(self, moves: str, expected: int):
+        assert row_of(play(Game(5, 5, CHINESE), *filter(None, moves.split(", ")))).pass_ends[0] == expected
 
     @pytest.mark.parametrize(("rules", "expected"), [("chinese", GOES_ON), ("japanese", ENDS)])
     def test_a_second_one_may_go_on_by_area_and_of_the_same_side_does(self, rules: str, expected: int):
@@ -151,12 +156,9 @@ class TestConditions:
         superko = {"chinese": SIMPLE_KO, "chinese-kgs": POSITIONAL_SUPERKO, "aga": SITUATIONAL_SUPERKO}
         tax = {"chinese": NO_TAX, "japanese": SEKI_TAX, "stone-scoring": GROUP_TAX}
         friendly = {"chinese": True, "tromp-taylor": False, "japanese": False}
-        for name, expected in superko.items():
-            assert conditions_of(Game(9, rules=Rules.parse(name))).superko == expected
-        for name, expected in tax.items():
-            assert conditions_of(Game(9, rules=Rules.parse(name))).tax == expected
-        for name, is_friendly in friendly.items():
-            assert conditions_of(Game(9, rules=Rules.parse(name))).friendly_pass == is_friendly
+        for field, by_name in (("superko", superko), ("tax", tax), ("friendly_pass", friendly)):
+            for name, expected in by_name.items():
+                assert getattr(conditions_of(Game(9, rules=Rules.parse(name))), field) == expected
 
     def test_komi_includes_handicap_and_button(self):
         game = Game(9, 9, Rules.parse("aga-button"), 7.0)
@@ -183,9 +185,8 @@ class TestConditions:
     ],
 )
 def test_whose_playouts_count_double(holder: str, side: int, knows: bool, expected: float) -> None:
-    config = Config().with_values(
-        {"puct.playout_doubling_advantage": 2.0, "puct.playout_doubling_advantage_color": holder}
-    )
+    option = "puct.playout_doubling_advantage"
+    config = Config().with_values({option: 2.0, f"{option}_color": holder})
     info = EvaluatorInfo("test", 1, knows_advantage=knows)
     assert advantage_black(config.puct, info, side) == expected
 

@@ -125,7 +125,7 @@ def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tu
         ([("B2", 2), ("B2", 2, 7.5, 0.5), ("C3", 2), ("D4", 1, 7.5, 0.5)], [4, 3]),  # none with other options
     ],
 )
-def test_calls_that_wait_are_joined(
+def test_waiting_calls_join(
     busy: SharedEvaluator, evaluator: GatedEvaluator, requests: list[tuple[Any, ...]], asked: list[int]
 ) -> None:
     for user in ask_at_once(busy, evaluator, *requests):
@@ -142,7 +142,7 @@ def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: 
     assert komis[1:] == [7.5, 7.5, 0.5, 0.5, 7.5, 7.5, 0.5]
 
 
-def test_an_error_is_raised_to_all_whose_calls_were_joined(
+def test_an_error_reaches_all_joined(
     busy: SharedEvaluator, evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluator.most_rows = 2
@@ -157,7 +157,7 @@ def test_an_error_is_raised_to_all_whose_calls_were_joined(
 
 
 @pytest.mark.parametrize(("rows", "again"), [(2, 3), (BATCH - 1, 1)])
-def test_a_call_waits_for_a_user_who_asks_again(
+def test_a_call_waits_for_a_user(
     patient_owner: SharedEvaluator, evaluator: GatedEvaluator, rows: int, again: int
 ) -> None:
     first, second = patient_owner.lend(), patient_owner.lend()

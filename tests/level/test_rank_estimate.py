@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator, evaluated
 
 from gtp_engine import Game, ModelError, TengenError
 from gtp_engine.base import languages
@@ -178,16 +178,9 @@ def test_points_lost_are_the_movers_between_positions() -> None:
 
 
 def _lead(game: Game, count: int) -> float:
-    from gtp_engine.evaluation.evaluator import Request
-    from gtp_engine.evaluation.from_game import write_game
-    from gtp_engine.evaluation.positions import new_evaluation, new_positions
-
     before = game.copy()
     before.undo(len(game.moves) - count)
-    positions, evaluation = new_positions(1, 19, 19), new_evaluation(1, 19, 19)
-    write_game(positions, 0, before)
-    FakeEvaluator().evaluate(Request(positions, 1, evaluation))
-    return float(evaluation.lead_black[0])
+    return float(evaluated(FakeEvaluator(), before).lead_black[0])
 
 
 def test_people_of_three_ranks_are_asked_about_the_same_positions() -> None:

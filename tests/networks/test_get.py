@@ -163,7 +163,7 @@ def test_katrain_in_this_environment_needs_no_connection(monkeypatch: pytest.Mon
     assert default_name() == NAME
 
 
-def test_katrain_in_an_environment_of_its_own_is_found_by_its_command(
+def test_katrain_elsewhere_is_found_by_its_command(
     monkeypatch: pytest.MonkeyPatch, wheel: bytes, tmp_path: Path
 ) -> None:
     Path("made.whl").write_bytes(wheel)

@@ -84,7 +84,7 @@ def without_pip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("variable", "folder", "login"), [
     ("PIP_INDEX_URL", "open", ""), ("UV_DEFAULT_INDEX", "locked", "me:p%40ss@"),
 ])  # fmt: skip
-def test_a_wheel_comes_from_the_index(
+def test_a_wheel_from_the_index(
     server: str, variable: str, folder: str, login: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, f"http://{login}{server}/{folder}/simple/")
@@ -138,7 +138,7 @@ def test_where_python_brings_no_pip_uv_fetches_one(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(("system", "folder"), [
     ("linux", "XDG_CONFIG_HOME"), ("linux", "XDG_CONFIG_DIRS"), ("win32", "APPDATA"), ("win32", "PROGRAMDATA"),
 ])  # fmt: skip
-def test_settings_of_uv_name_the_index(
+def test_uv_names_the_index(
     system: str, folder: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", system)

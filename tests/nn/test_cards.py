@@ -123,7 +123,7 @@ def test_a_plug_in_is_registered_once_and_its_discrete_cards_come_first(plug_in:
     ("number", "card", "settings"),
     [(0, DISCRETE, {}), (1, DISCRETE, {}), (2, INTEGRATED, {"powerPreference": "low-power"})],
 )
-def test_the_option_device_chooses_the_card(
+def test_the_option_device(
     plug_in: FakePlugIn, network: Path, number: int, card: Any, settings: dict[str, str]
 ) -> None:
     model, lines = loaded(network, provider="webgpu", device=number)
@@ -163,9 +163,7 @@ def test_a_card_without_half_precision_calculates_in_float32(plug_in: FakePlugIn
         loaded(network, provider="webgpu", precision="float16")
 
 
-def test_half_precision_that_disagrees_is_not_used(
-    plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_precision_must_agree(plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even with a provider that was named: it would play wrongly without a word."""
     monkeypatch.setattr("gtp_engine.nn.loading.LARGEST_DIFFERENCE", 1e-7)
     model, lines = loaded(network, provider="webgpu")
@@ -173,9 +171,7 @@ def test_half_precision_that_disagrees_is_not_used(
     assert lines[0] == f"WebGPU in float16 gives other results than the CPU. {INSTEAD}"
 
 
-def test_auto_tries_the_card_against_what_runs_on_the_processor(
-    plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_tries_card_and_processor(plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rivals = []
     real = onnx_model.OnnxModel.run
 
@@ -203,9 +199,7 @@ def test_auto_tries_the_card_against_what_runs_on_the_processor(
         ("", "WebGPU is installed but finds no graphics card; install the card's driver"),
     ],
 )
-def test_a_missing_driver_is_named_in_one_sentence(
-    plug_in: FakePlugIn, network: Path, failure: str, trouble: str
-) -> None:
+def test_a_missing_driver_is_named(plug_in: FakePlugIn, network: Path, failure: str, trouble: str) -> None:
     plug_in.failure, plug_in.devices = failure, []
     assert "webgpu" not in installed_providers()
     assert plug_in_troubles()["webgpu"].startswith(trouble)
@@ -226,9 +220,7 @@ def test_doctor_lists_devices(plug_in: FakePlugIn) -> None:
     assert findings["missing"] == []
 
 
-def test_a_plug_in_for_another_onnxruntime_does_not_stop_the_engine(
-    plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plug_in_for_another_onnxruntime(plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("onnxruntime.register_execution_provider_library")
     model, lines = loaded(network, provider="auto")
     assert model.runtime.provider.is_cpu
@@ -268,9 +260,7 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     ("provider", "number", "expected"),
     [("openvino-gpu", 0, "GPU.0"), ("openvino-gpu", 2, "GPU.1"), ("openvino-npu", 1, "NPU")],
 )
-def test_openvino_runs_networks_on_its_other_devices(
-    core: FakeCore, network: Path, provider: str, number: int, expected: str
-) -> None:
+def test_other_devices_of_openvino(core: FakeCore, network: Path, provider: str, number: int, expected: str) -> None:
     model, _ = loaded(network, provider=provider, device=number)
     assert model.precision == "float16"
     assert {name for name, _ in core.compiled} == {expected}

@@ -72,9 +72,7 @@ class TestKomi:
             ("aga-button", 6.5, 0.75, 6.75),
         ],
     )
-    def test_makes_up_for_draws_that_are_worth_more_to_one_side(
-        self, rules: str, komi: float, share: float, expected: float
-    ):
+    def test_makes_up_for_draws_that_are_worth_more(self, rules: str, komi: float, share: float, expected: float):
         """KataGo's `drawEquivalentWinsForWhite`: a score of n is taken to be from n − ½ to n + ½."""
         game = Game(9, 9, Rules.parse(rules), komi)
         conditions = conditions_of(game, draw_wins_white=share)

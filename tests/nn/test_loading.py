@@ -87,9 +87,7 @@ def test_what_holds_for_all_networks_of_an_engine_is_logged_once(networks: Path)
 @pytest.mark.parametrize(
     ("files", "name"), [(["policy", "value"], "p + v"), (["policy", "value", "rollout"], "p + v + r")]
 )
-def test_a_folder_may_hold_a_network_for_each_purpose(
-    tmp_path: Path, networks: Path, files: list[str], name: str
-) -> None:
+def test_a_folder_may_hold_several_networks(tmp_path: Path, networks: Path, files: list[str], name: str) -> None:
     evaluator = load_evaluator(config(folder_of(tmp_path, networks, *files)), log=print, board=(9, 9))
     assert evaluator.info.name == name
     assert evaluator.info.has_rollout_policy == ("rollout" in files)
@@ -97,7 +95,7 @@ def test_a_folder_may_hold_a_network_for_each_purpose(
 
 @pytest.mark.parametrize(("precision", "chosen"), [("auto", "float32"), ("float32", "float32"), ("int8", "int8")])
 @pytest.mark.parametrize("name", ["", "katago.onnx"], ids=["folder", "file"])
-def test_precision_chooses_between_a_network_and_its_8_bit_copy(
+def test_precision_may_choose_the_8_bit_copy(
     tmp_path: Path, networks: Path, name: str, precision: str, chosen: str
 ) -> None:
     folder = folder_of(tmp_path, networks, "katago", "katago-int8")
@@ -105,9 +103,7 @@ def test_precision_chooses_between_a_network_and_its_8_bit_copy(
     assert [network.model.info.precision for network in evaluator.networks] == [chosen]
 
 
-def test_the_8_bit_copy_is_the_default_where_the_processor_gains(
-    networks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_8_bit_copy_is_the_default_where_it_is_faster(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "describe_machine", lambda: {"simd": ["avx512_vnni"]})
     monkeypatch.setattr(loading, "installed_providers", lambda: ["openvino"])
     made: list[tuple[str, str]] = []
@@ -173,9 +169,7 @@ def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path, monkey
     assert both["policy"] is both["value"], "a network and its copy are compared, and hashed, once"
 
 
-def test_commands_in_messages_can_be_entered_as_they_are(
-    tmp_path: Path, networks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_in_messages_can_be_entered(tmp_path: Path, networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     (tmp_path / "my nets").mkdir()
     original = tmp_path / "my nets" / "net.onnx"
@@ -204,9 +198,7 @@ def policy_on(evaluator: NetworkEvaluator, size: int) -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize("board", [(9, 9), (13, 13)])
-def test_a_network_for_one_board_plays_it_beside_the_one_for_all(
-    tmp_path: Path, networks: Path, board: tuple[int, int]
-) -> None:
+def test_a_network_for_one_board_plays_it(tmp_path: Path, networks: Path, board: tuple[int, int]) -> None:
     lines: list[str] = []
     both = load_evaluator(config(folder_of(tmp_path, networks, "katago", "small")), log=lines.append, board=board)
     assert lines[-2].startswith("Network tiny, on 9x9 small: ONNX Runtime")
@@ -461,9 +453,7 @@ def changed(path: Path, change: Callable[[NDArray[np.float32]], NDArray[np.float
 
 @pytest.mark.parametrize("factor", [np.nan, np.inf, 1e9], ids=["nan", "inf", "absurd"])
 @pytest.mark.parametrize("board", [(19, 19), (9, 9)])
-def test_weights_that_are_damaged_are_refused_at_the_start(
-    tmp_path: Path, factor: float, board: tuple[int, int]
-) -> None:
+def test_damaged_weights_are_refused_at_the_start(tmp_path: Path, factor: float, board: tuple[int, int]) -> None:
     """The first search failed instead, or the engine played nonsense."""
     network = changed(tiny_networks.v7_network(tmp_path / "net.onnx"), lambda weights: weights * factor)
     with pytest.raises(ModelError, match=r"'net.onnx' returns NaN, infinity or absurd numbers; the file is damaged"):

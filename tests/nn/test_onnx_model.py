@@ -444,9 +444,7 @@ def test_missing_outputs_are_reported(tmp_path: Path) -> None:
         ({"encoder": "alphago-48"}, r"output value of shape \[2, 3\]: expected 1 values"),
     ],
 )
-def test_outputs_that_decoding_would_read_beyond_are_reported(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_outputs_that_are_too_small_are_reported(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     odd = tiny_networks.v7_network(tmp_path / "odd.onnx", **changes)
     with pytest.raises(ModelError, match=message):
         OnnxModel(odd, CPU).run(*inputs(2))

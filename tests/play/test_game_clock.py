@@ -40,9 +40,7 @@ def test_byoyomi_counts_down_period_by_period(seconds: float, main: float, perio
         (TimeSettings.fischer_capped(60, 5, 120, 20), 20, 20.1),
     ],
 )
-def test_time_runs_out_in_mid_move_when_the_move_would_lose(
-    settings: TimeSettings, enough: float, too_long: float
-) -> None:
+def test_time_runs_out_in_mid_move(settings: TimeSettings, enough: float, too_long: float) -> None:
     for seconds, has_time in ((enough, True), (too_long, False)):
         assert time_during_move(settings, full_time(settings), seconds).has_time == has_time
         assert time_after_move(settings, full_time(settings), seconds).has_time == has_time

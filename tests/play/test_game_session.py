@@ -298,9 +298,7 @@ class TestHelp:
         assert found.status.ownership_black[session.point("g7")] < -0.9
         assert found.score.margin_black == session.game.score(found.status.dead).margin_black
 
-    def test_the_score_of_the_stones_that_the_engine_proposed_is_its_own(
-        self, engine: Engine, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_the_score_of_proposed_stones_is_the_engines(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         """It was counted here and estimated there, so that two results stood on one screen."""
         session = scoring(engine)
         expected = Score(40.0, 20.5)
@@ -327,7 +325,7 @@ class TestSettings:
         ({"handicap": 1}, 0, BLACK),
         ({"human": WHITE, "handicap": 6, "has_free_handicap": True}, 6, WHITE),  # placed by the engine
     ])  # fmt: skip
-    def test_a_handicap_is_placed_and_gives_no_komi(
+    def test_a_handicap_gives_no_komi(
         self, engine: Engine, settings: dict[str, Any], stones: int, to_play: int
     ) -> None:
         session = start(engine, **settings)
@@ -370,9 +368,7 @@ class TestSettings:
             ({"time": TimeSettings.fischer(0, 10)}, errors.TimeSettingsError),
         ],
     )
-    def test_impossible_settings_are_refused(
-        self, engine: Engine, settings: dict[str, object], error: type[Exception]
-    ) -> None:
+    def test_impossible_settings(self, engine: Engine, settings: dict[str, object], error: type[Exception]) -> None:
         with pytest.raises(error):
             start(engine, **settings)
 

@@ -5,7 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 from board_helpers import play_moves
-from puct_support import AreaEvaluator, Searching, ShapedEvaluator, rows_of, search
+from fake_evaluators import rows_of
+from puct_support import AreaEvaluator, Searching, ShapedEvaluator, search
 
 from gtp_engine import Game, Rules, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
@@ -95,9 +96,7 @@ def test_one_who_has_stopped_no_longer_mirrors() -> None:
         (19, 0.5, 2, "chinese", 1.5),
     ],
 )
-def test_the_margin_of_a_game_mirrored_to_the_end(
-    size: int, komi: float, handicap: int, rules: str, white: float
-) -> None:
+def test_the_margin_of_a_mirrored_game(size: int, komi: float, handicap: int, rules: str, white: float) -> None:
     game = Game(size, rules=Rules.parse(rules), komi=komi)
     if handicap:
         game.set_handicap(fixed_handicap_points(handicap, size, size))

@@ -52,7 +52,7 @@ def test_clear_makes_the_next_search_the_first_one(searcher: Searcher) -> None:
     ],
     ids=["komi", "rules", "undo", "colour", "size"],
 )
-def test_the_tree_is_dropped_when_it_no_longer_fits(
+def test_a_tree_that_no_longer_fits(
     searcher: Searcher, change: Callable[[Game], Game | None], to_play: int | None
 ) -> None:
     game = Game(9)
@@ -146,7 +146,7 @@ def test_a_search_with_every_move_left_out_ends(searcher: Searcher) -> None:
         ([(BLACK, {5}, 1), (BLACK, {5, 6}, 3)], {(BLACK, 5): 3, (BLACK, 6): 3}),
     ],
 )
-def test_the_last_of_several_restrictions_holds(
+def test_the_last_restriction_holds(
     restrictions: list[tuple[int, set[int], int]], depths: dict[tuple[int, int], int]
 ) -> None:
     expected = np.zeros((3, 8), dtype=np.int32)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
-from board_helpers import CHARACTER, COLOR, play_moves, points_of, position_of
+from board_helpers import CHARACTER, COLOR, KO, play_moves, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, lines_to, rows_under_way, run, search, tried_edges
 
 from gtp_engine import Game, Rules, parse_vertex
@@ -27,14 +27,6 @@ RULES = {
     "no tax": Rules.parse("koSIMPLEscoreTERRITORYtaxNONEsui0"),
     "group tax and superko": Rules.parse("koPOSITIONALscoreTERRITORYtaxALLsui1"),
 }
-
-KO = """
-    . X O .
-    X . X O
-    . X O .
-    . . . .
-"""
-"""White to play may take a ko."""
 
 NEARLY_FULL = """
     . X O . O

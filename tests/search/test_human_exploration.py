@@ -230,9 +230,7 @@ BEST_OF_PEOPLE = {"human_move_share": 1.0, "human_pikl_lambda": 0.0}
         ([0.0, 0.0, 0.0], {"human_move_share": 1.0}, WEIGHTS),
     ],
 )
-def test_moves_are_weighed_by_people_and_their_utility(
-    human: list[float], settings: dict[str, float], expected: list[float]
-) -> None:
+def test_people_and_utility_weigh_moves(human: list[float], settings: dict[str, float], expected: list[float]) -> None:
     found = human_weights(WEIGHTS, UTILITIES, np.array(human), POINTS, HumanConfig(**settings))
     assert found == pytest.approx(expected, abs=1e-3)
 

@@ -115,9 +115,7 @@ def visits_elsewhere(search: Search, record: dict[str, Any], limits: Limits) -> 
         ("finished", 4, False, AT_THE_END),
     ],
 )
-def test_moves_have_the_visits_that_they_have_in_katago(
-    search: Search, name: str, count: int, ignores_history: bool
-) -> None:
+def test_moves_have_the_visits_of_katago(search: Search, name: str, count: int, ignores_history: bool) -> None:
     records = [json.loads(line) for line in (DATA / f"katago_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(records) == count
     limits = SearchRequest(Limits(VISITS), ignores_history=ignores_history)

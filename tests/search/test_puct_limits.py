@@ -188,7 +188,7 @@ class OneLine:
         ((Restriction(BLACK, frozenset({20}), AT_ANY_DEPTH), Restriction(WHITE, frozenset({21}), 3)), 0, None),
     ],
 )
-def test_restrictions_that_end_at_a_depth_hold_for_one_root(
+def test_restrictions_to_a_depth_hold_for_one_root(
     restrictions: tuple[Restriction, ...], here: int, later: int | None
 ) -> None:
     """Below the old root a move was free at a depth at which it is left out below the new one."""

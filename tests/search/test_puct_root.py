@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 from board_helpers import play_moves
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, rows_of
 from puct_support import (
     PLAIN,
     AreaEvaluator,
@@ -15,7 +15,6 @@ from puct_support import (
     ShapedEvaluator,
     config,
     game_from,
-    rows_of,
     search,
     store_of,
     tried_edges,
@@ -101,9 +100,7 @@ def test_moves_are_drawn_with_the_power_of_their_weights() -> None:
         (0.5, 0.0, [50, 30, 16, 4]),
     ],
 )
-def test_a_temperature_may_apply_to_unlikely_moves_only(
-    temperature: float, below: float, expected: list[float]
-) -> None:
+def test_a_temperature_may_apply_to_unlikely_moves(temperature: float, below: float, expected: list[float]) -> None:
     weights = np.array([50.0, 30.0, 16.0, 4.0])
     assert chances(weights, temperature, below) == pytest.approx(np.array(expected) / sum(expected))
 

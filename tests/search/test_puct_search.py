@@ -59,9 +59,7 @@ def test_a_slow_evaluator_does_not_change_the_search() -> None:
     [(None, 3, True, 2), (None, 2, True, 1), (None, 3, False, 1), (1, 3, True, 1)],
 )
 @pytest.mark.parametrize("is_shared", [False, True])
-def test_two_calls_at_a_time_where_the_evaluator_serves_them(
-    seed: int | None, pipeline: int, pairs: bool, most: int, is_shared: bool
-) -> None:
+def test_two_calls_at_a_time(seed: int | None, pipeline: int, pairs: bool, most: int, is_shared: bool) -> None:
     """Neither with a seed, as they end in any order, nor through an evaluator that does not say so itself."""
 
     class Watched(AreaEvaluator):
@@ -337,9 +335,7 @@ def test_leaves_share_evaluations_of_transpositions_unless_searches_must_repeat(
         ("white", BLACK, WHITE, -1.5),
     ],
 )
-def test_the_playout_doubling_advantage_is_that_of_the_side_searched_for(
-    side: str, to_play: int, behalf_of: int | None, black: float
-) -> None:
+def test_whose_playout_doubling_advantage_it_is(side: str, to_play: int, behalf_of: int | None, black: float) -> None:
     """In the whole tree it stays with one colour, at nodes of either side."""
     evaluator = RecordingEvaluator()
     options = {"playout_doubling_advantage": 1.5, "playout_doubling_advantage_color": side}

@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 from board_helpers import play_moves
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, rows_of
 from puct_reference import ReferenceSearch, mean_share
 from puct_support import (
     PLAIN,
@@ -16,7 +16,6 @@ from puct_support import (
     config,
     game_from,
     lines_to,
-    rows_of,
     rows_under_way,
     run,
     search,
@@ -92,9 +91,7 @@ def compare_with_oracle(game: Game, evaluator: Evaluator, options: dict[str, obj
         ({"draw_wins_white": 0.9}, 1.5),
     ],
 )
-def test_it_finds_the_tree_of_the_oracle_at_the_end_of_a_game(
-    options: dict[str, object], komi: float, has_passed: bool
-) -> None:
+def test_at_the_end_its_tree_is_the_oracles(options: dict[str, object], komi: float, has_passed: bool) -> None:
     """Most playouts end with two passes here."""
     game = game_from("X . X O\nX X O O\n. X O .\nX X O O", WHITE, komi=komi)
     if has_passed:

@@ -76,9 +76,7 @@ def test_prisoners_count_under_territory_rules_alone() -> None:
         ("X . O . .\nX O O . .\nX O . . .", "A3", 4),  # the point beside it, not the region behind White's stones
     ],
 )
-def test_the_earliest_repetition_is_bounded_by_the_chain_and_the_empty_regions_beside_it(
-    diagram: str, move: str, moves: int
-) -> None:
+def test_how_early_a_position_may_come_again(diagram: str, move: str, moves: int) -> None:
     game = game_from(diagram)
     point = parse_vertex(move, width=game.width, height=game.height)
     found = np.zeros(game.board.color.size, dtype=np.int32)

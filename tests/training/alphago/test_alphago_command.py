@@ -84,9 +84,7 @@ def scripted_players(network: Path, seconds: float, gnugo: str | None) -> dict[s
     return {name: engine("--score B+1") for name in [*players][:2]}
 
 
-def test_every_stage_of_a_short_chain(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage_chain, "players_of", scripted_players)
     monkeypatch.setattr(steps, "_status_of", carry_out_here)
     teacher, out = v7_network(tmp_path / "teacher.onnx"), tmp_path / "chain"

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 import reference
-from board_helpers import COLOR, action_to_point, fingerprint, game_from, random_moves, vertex
+from board_helpers import COLOR, KO, action_to_point, fingerprint, game_from, play_moves, random_moves, vertex
 from training.alphago.alphago_oracle import AlphaGoOracle
 
 from gtp_engine import Game, Move, Rules
@@ -46,13 +46,6 @@ def grid(planes: FloatArray, feature: str) -> str:
     return "\n".join("".join(str(n) if n else "." for n in row) for row in numbers)
 
 
-def play(game: Game, *vertices: str) -> Game:
-    """Play alternating moves, a vertex or "pass", and return the game."""
-    for text in vertices:
-        game.play(PASS if text == "pass" else vertex(game, text))
-    return game
-
-
 def test_the_table_of_planes() -> None:
     """Extended data table 2 of the paper."""
     assert ", ".join(f"{feature} {count}" for feature, count in FEATURES.items()) == (
@@ -71,14 +64,6 @@ STONES = """
     . X O . .
     . . . . X"""
 
-KO = """
-    . X O .
-    X . X O
-    . X O .
-    . . . ."""
-"""White takes a ko at B3."""
-
-
 TAKES_KO = (KO, WHITE, "B3 D1 C3 C1")
 """White takes the ko at B3, and later connects at C3, where the stone taken had been set up."""
 
@@ -94,7 +79,7 @@ TAKES_KO = (KO, WHITE, "B3 D1 C3 C1")
 )
 def test_maps(diagram: str, first: int, moves: str, feature: str, expected: str) -> None:
     game = game_from(diagram, first_player=first) if diagram else Game(5)
-    assert grid(encode(play(game, *moves.split())), feature).split() == expected.split()
+    assert grid(encode(play_moves(game, moves)), feature).split() == expected.split()
 
 
 LADDER = """
@@ -120,7 +105,7 @@ LADDER = """
     ],
 )
 def test_ladders(moves: str, feature: str, to_play: int, vertices: str) -> None:
-    game = play(game_from(LADDER), *moves.split())
+    game = play_moves(game_from(LADDER), moves)
     (plane,) = encode(game, to_play)[list(planes_of(feature))]
     expected = {vertex(game, text) for text in vertices.split()}
     assert {action_to_point(int(action), width=9, height=9) for action in plane.ravel().nonzero()[0]} == expected

@@ -11,6 +11,7 @@ from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
 from training.alphago.games import random_game, record, wild_game, write_records
 from training.alphago.test_alphago_encoder import encode
+from training.distillation.test_sgf_labels import write
 from training.selfplay.test_policy_games import ScriptedRows
 
 pytest.importorskip("torch", reason="training needs PyTorch")
@@ -34,12 +35,6 @@ from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.selfplay.plans import GamePlan
 from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame
-
-
-def write(folder: Path, name: str, text: str) -> None:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def test_games_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -344,7 +339,6 @@ def test_a_run_can_be_stopped(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ended in a traceback."""
     (tmp_path / "file").touch()
     with pytest.raises(
         game_records.RecordsError, match=r"cannot write records to '.*file': File exists; make room there, or name"

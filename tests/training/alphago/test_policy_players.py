@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from board_helpers import game_from
+from fake_evaluators import evaluated
 from training.alphago.games import random_game
 
 from gtp_engine import Evaluator, Game, parse_vertex
-from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions
+from gtp_engine.evaluation.positions import Evaluation, FloatArray
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
@@ -26,13 +25,7 @@ def next_to_opponents(planes: FloatArray) -> FloatArray:
 
 
 def ask(player: Evaluator, *games: Game) -> Evaluation:
-    positions = new_positions(len(games), games[0].width, games[0].height)
-    out = new_evaluation(len(games), games[0].width, games[0].height)
-    for array in out:
-        array[:] = np.nan
-    for row, game in enumerate(games):
-        write_game(positions, row, game)
-    player.evaluate(Request(positions, len(games), out))
+    out = evaluated(player, *games)
     assert not any(np.isnan(array).any() for array in out)
     return out
 

@@ -6,18 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from board_helpers import parse_diagram, play_moves
-from fake_evaluators import FakeEvaluator
-from puct_support import (
-    AreaEvaluator,
-    Searching,
-    ShapedEvaluator,
-    config,
-    game_from,
-    is_allowed,
-    rows_of,
-    search,
-    store_of,
-)
+from fake_evaluators import FakeEvaluator, rows_of
+from puct_support import AreaEvaluator, Searching, ShapedEvaluator, config, game_from, is_allowed, search, store_of
 
 from gtp_engine import Config, ConfigError, Evaluator, Game, Rules, parse_vertex
 from gtp_engine.engine.resources import Resources

@@ -302,9 +302,7 @@ def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["time for a checkpoint", "stopped", "error"])
-def test_a_loss_of_nan_between_two_reports_leaves_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
-) -> None:
+def test_a_loss_of_nan_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     """It was replaced by one whose weights are NaN, from which no run can go on."""
     config = tiny_config(tmp_path, log_steps=100, validations=0, checkpoint_minutes=0.0 if ending[0] == "t" else 10.0)
     loop = new_loop(config)

@@ -6,13 +6,11 @@ from itertools import groupby, islice
 
 import numpy as np
 import pytest
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, evaluated, rows_of
 from numpy.typing import NDArray
 
 from gtp_engine import ConfigError, Game
-from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.training.distillation import labelled_games
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
@@ -98,14 +96,11 @@ def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> 
 def test_a_network_as_the_player() -> None:
     """Some rows of a batch, in another order, have the policies that they have in the whole batch."""
     games = [Game(4) for _ in range(4)]
-    positions, evaluation = new_positions(4, 4, 4), new_evaluation(4, 4, 4)
     for row, game in enumerate(games):
         game.play(game.legal_points()[row])
-        write_game(positions, row, game)
     rows = [3, 1]
-    FakeEvaluator().evaluate(Request(positions, 4, evaluation))
-    found = NetworkMoves(FakeEvaluator()).policies(positions, rows, [games[row] for row in rows])
-    np.testing.assert_array_equal(found, evaluation.policy[rows])
+    found = NetworkMoves(FakeEvaluator()).policies(rows_of(games), rows, [games[row] for row in rows])
+    np.testing.assert_array_equal(found, evaluated(FakeEvaluator(), *games).policy[rows])
     assert not np.array_equal(found[0], found[1])
 
 
@@ -113,10 +108,7 @@ def test_a_search_as_the_player() -> None:
     moves = SearchMoves(FakeEvaluator(), 12, seed=1)
     games = [Game(4), Game(4)]
     games[1].play("B2")
-    positions = new_positions(2, 4, 4)
-    for row, game in enumerate(games):
-        write_game(positions, row, game)
-    found = moves.policies(positions, [0, 1], games)
+    found = moves.policies(rows_of(games), [0, 1], games)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found > 0).sum(axis=1).min() > 1, "the moves that were visited"
     assert found[1, games[1].moves[0].point] == 0

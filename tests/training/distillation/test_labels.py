@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from board_helpers import play_moves
-from fake_evaluators import FakeEvaluator, UniformEvaluator
+from fake_evaluators import FakeEvaluator, UniformEvaluator, evaluated
 
 from gtp_engine import Evaluator, Game, Rules
 from gtp_engine.evaluation.evaluator import Request
@@ -55,9 +55,7 @@ def test_what_is_good_for_black_is_bad_for_white_to_move(moves: list[str], value
 def test_the_policy_is_by_actions_with_the_pass_last() -> None:
     game = Game(5, 4)
     game.play("C2")
-    positions, evaluation = new_positions(1, 5, 4), new_evaluation(1, 5, 4)
-    write_game(positions, 0, game)
-    BlackLeads(5).evaluate(Request(positions, 1, evaluation))
+    evaluation = evaluated(BlackLeads(5), game)
     (policy,) = label(game).policy
     for point in game.legal_points():
         x, y = point_to_xy(point, width=5)

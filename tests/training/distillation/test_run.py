@@ -94,7 +94,7 @@ def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
         assert read_info(run.out / "stones.onnx").advantages == with_advantages
 
 
-def test_without_matplotlib_a_run_has_no_curves_but_ends(
+def test_a_run_without_curves_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -216,9 +216,7 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
     assert f"no positions are held out in {config.data}: there are no validations" in capfd.readouterr().err
 
 
-def test_a_run_goes_on_with_smaller_batches_where_memory_was_too_small(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_goes_on_with_smaller_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, step, steps = tiny_config(tmp_path), TrainingLoop.step, list[Any]()
 
     def fail(*arguments: Any) -> Any:
@@ -290,9 +288,7 @@ def test_exports_have_the_name_of_their_size(tmp_path: Path) -> None:
 assert torch
 
 
-def test_every_step_of_a_short_chain(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, "_status_of", carry_out_here)
     monkeypatch.setattr(chain, "available_cores", lambda: 1)
     players: list[str] = []

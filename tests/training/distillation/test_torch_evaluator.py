@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fake_evaluators import evaluated
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import exported, tiny_module
 
 from gtp_engine import Evaluator, Game, ModelError, Rules
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
+from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine
@@ -36,13 +35,9 @@ SETTINGS = GenerateSettings(batch=2, threads=1, provider="cpu", precision="float
 
 def answers(evaluator: Evaluator) -> Evaluation:
     """Return the evaluations of two games, one with White to play."""
-    positions, evaluation = new_positions(3, 5, 4), new_evaluation(3, 5, 4)
     games = [Game(5, 4, Rules.parse("japanese")), Game(5, 4, Rules.parse("tromp-taylor"), 3.5)]
     games[0].play("C3")
-    for row, game in enumerate(games):
-        write_game(positions, row, game)
-    evaluator.evaluate(Request(positions, len(games), evaluation))
-    return evaluation
+    return evaluated(evaluator, *games)
 
 
 @pytest.mark.parametrize("version", [8, 14, 17])

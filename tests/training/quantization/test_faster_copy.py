@@ -77,16 +77,14 @@ def test_a_copy_is_kept_where_it_is_faster_and_agrees(path: Path, monkeypatch: p
         ({"winrate": 0.011}, "it differs too much from float32 (policy KL 0.0010, winrate off by 0.0110;"),
     ],
 )
-def test_the_user_learns_why_a_copy_is_of_no_use(
+def test_why_a_copy_is_of_no_use(
     path: Path, monkeypatch: pytest.MonkeyPatch, fault: dict[str, float], reason: str
 ) -> None:
     line = faster_copy(path, monkeypatch, **fault)[-1]  # type: ignore[arg-type]
     assert line.startswith(f"net-int8.onnx will not be used: {reason}")
 
 
-def test_no_copy_is_made_where_it_would_not_be_used(
-    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_copy_is_made_that_would_not_be_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert faster_copy(path, monkeypatch, simd="asimd") == []
     policy = tiny_networks.v7_network(tmp_path / "other.onnx", encoder="alphago-49", planes="49", globals="0")
     assert faster_copy(policy, monkeypatch) == []
@@ -127,7 +125,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def test_a_copy_is_made_behind(
+def test_a_copy_behind(
     path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`models get` and `import` took ten minutes before they said that the network can play."""
@@ -172,9 +170,7 @@ def test_a_copy_is_begun_once(path: Path, started: list[list[str]], monkeypatch:
     assert is_quantized_copy(quantized_path(path)) and not is_quantized_copy(path.with_name("alone-int8.onnx"))
 
 
-def test_where_no_process_can_be_started_the_user_learns_how(
-    path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_process_can_be_started(path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 

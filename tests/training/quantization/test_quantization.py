@@ -409,9 +409,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_waiting")
 @pytest.mark.parametrize("simd", [["avx2"], ["avx2", "avx_vnni"]])
-def test_a_file_becomes_a_quantized_file(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simd: list[str]
-) -> None:
+def test_a_file_is_quantized(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simd: list[str]) -> None:
     for module in ("training.quantization.quantize", "nn.onnx_model"):
         monkeypatch.setattr(f"gtp_engine.{module}.describe_machine", lambda: {"simd": simd})
     target = tmp_path / "small.onnx"

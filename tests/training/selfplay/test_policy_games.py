@@ -197,9 +197,7 @@ def test_moves_are_drawn_with_the_policys_probabilities() -> None:
         (Temperatures(hot=2.0, hot_share=1.0), CHINESE),
     ],
 )
-def test_a_temperature_of_two_takes_roots_of_the_probabilities(
-    temperatures: Temperatures, plan: game_plans.GamePlan
-) -> None:
+def test_a_temperature_of_two_takes_square_roots(temperatures: Temperatures, plan: game_plans.GamePlan) -> None:
     assert first_moves(temperatures, plan)[1] / 600 == pytest.approx(0.25, abs=0.05)  # 3 : 1
 
 
