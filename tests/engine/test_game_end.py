@@ -316,21 +316,21 @@ CIRCLE = ("B7", "pass", "A6", "pass", "C7", "A7", "B7", "pass")
 """White throws in, takes A7 and fills; Black takes three and has the corner that it had before."""
 
 
-@pytest.mark.parametrize(("moves", "komi", "doubtful_columns", "is_over"), [
-    (8, 0.5, 4, True),  # Black's side only is in doubt, and White has more than half of the board
-    (6, 0.5, 4, False),  # the opponent has not passed
-    (2, 0.5, 4, False),  # nothing repeats itself yet
-    (8, 0.5, 5, False),
-    (8, 7.5, 5, True),  # 28 points and komi
+@pytest.mark.parametrize(("moves", "komi", "doubtful_columns", "rules", "expected"), [
+    (8, 0.5, 4, "chinese", "pass"),  # Black's side only is in doubt, and White has more than half of the board
+    (6, 0.5, 4, "chinese", "J1"),  # the opponent has not passed
+    (2, 0.5, 4, "chinese", "J1"),  # nothing repeats itself yet
+    (8, 0.5, 5, "chinese", "J1"),
+    (8, 7.5, 5, "chinese", "pass"),  # 28 points and komi
+    (8, 7.5, 4, "japanese", "J1"),  # prisoners count
 ])  # fmt: skip
 def test_a_side_that_wins_in_any_case_passes_instead_of_going_in_circles(
-    moves: int, komi: float, doubtful_columns: int, is_over: bool
+    moves: int, komi: float, doubtful_columns: int, rules: str, expected: str
 ) -> None:
     """White threw stones into Black's living corner for ever in a game against GNU Go, under rules without superko."""
-    game = play_moves(game_from(THREATENED, WHITE, "chinese", komi), CIRCLE[:moves])
+    game = play_moves(game_from(THREATENED, WHITE, rules, komi), CIRCLE[:moves])
     ownership = by_column(game, lambda column: -0.9 if column >= doubtful_columns else 0.0)
-    report = report_of(game, {"J1": 50}, -0.98, ownership)
-    assert chosen_by(game, report, ROLLOUT_THRESHOLDS) == ("pass" if is_over else "J1")
+    assert chosen_by(game, report_of(game, {"J1": 50}, -0.98, ownership), ROLLOUT_THRESHOLDS) == expected
 
 
 @pytest.mark.parametrize(("rules", "moves", "expected"), [

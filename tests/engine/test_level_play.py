@@ -106,7 +106,7 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
         assert mean_delay(choice) == pytest.approx(seconds, rel=0.1)
     capped = Config().with_values({"play.delay": 2.0, "play.delay_max": 0.25}).play
     assert max(Delays(seed).seconds(choice, capped) for seed in range(20)) == 0.25
-    assert Delays(1).seconds(choice, Config().play) == 0.0
+    assert Delays(1).seconds(choice, Config().play) == mean_delay(Choice(choice.point, choice.report, resign=True)) == 0
 
 
 def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):

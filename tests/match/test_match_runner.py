@@ -147,15 +147,14 @@ def test_a_missing_program_is_named_before_an_engine_starts(tmp_path: Path) -> N
     ("wait", "clock", "expected"),
     [
         ("0.6", {"overtime": 0.1, "overtime_stones": 1, "time_grace": 0.1}, ("W+T", "time", 1)),
-        ("0.7", {"overtime": 0.3, "overtime_stones": 1, "time_grace": 30.0}, ("W+0.5", "score", 1)),
-        ("0.7", {"overtime": 0.3, "overtime_stones": 1, "forfeit_on_time": False}, ("W+0.5", "score", 1)),
+        ("1.3 C3", {"overtime": 1.0, "overtime_stones": 1, "time_grace": 30.0}, ("W+0.5", "score", 1)),
+        ("1.3 C3", {"overtime": 1.0, "overtime_stones": 1, "forfeit_on_time": False}, ("W+0.5", "score", 1)),
     ],
-    ids=["loses", "forgiven", "only counted"],
 )
 def test_slow_moves(tmp_path: Path, wait: str, clock: dict[str, Any], expected: tuple[str, str, int]) -> None:
     """Time losses are decided by the referee's watch."""
     lists = "--lists time_settings"
-    (game,) = play(tmp_path, f"{lists} --black 'wait:{wait}'", lists, **({"time_grace": 0.0} | clock))
+    (game,) = play(tmp_path, f"{lists} --black 'wait:{wait}'", f"{lists} --white A1", **({"time_grace": 0.0} | clock))
     assert (game.result, game.reason, game.overruns["first"]) == expected
     assert 0.3 < game.think_times["first"][0] < 20
 

@@ -160,7 +160,7 @@ def test_katrain_in_this_environment_needs_no_connection(monkeypatch: pytest.Mon
     spec = SimpleNamespace(origin=str(Path("site/katrain/__init__.py").resolve()))
     monkeypatch.setattr(published_networks, "find_spec", lambda name: spec)
     assert f"Found {NAME} in " in succeed("get", NAME)
-    assert default_name() == NAME
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
 
 
 def test_katrain_elsewhere_is_found_by_its_command(

@@ -193,8 +193,8 @@ def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(ga
     assert [ReviewSettings(total=text).total for text in ("90", "1.5min", "2m")] == ["90.000000"] * 2 + ["120.000000"]
     (tmp_path / "config.toml").write_text("[search]\nvisits = 50\n")
     words = ["review", str(game), "--config", str(tmp_path / "config.toml"), "--seconds", "0.001"]
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 0, done.output
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    assert "both visits and seconds: expected one" in CliRunner().invoke(cli, [*words, "--visits", "5"]).output
 
 
 @pytest.mark.parametrize("command", ["review", "rank"])

@@ -186,9 +186,9 @@ def test_a_node_whose_position_cannot_be_reached() -> None:
 
 
 def test_stones_of_a_handicap_that_the_record_omits_stand_at_the_root_too() -> None:
-    tree = GameTree("(;SZ[9]HA[2];W[ee];B[cc];PL[B])")
-    assert [len(node.game().setup_stones) for node in tree.nodes()] == [2] * 4
-    assert [node.game().to_play for node in tree.nodes()] == [WHITE, BLACK] * 2
+    tree = GameTree("(;SZ[9]HA[2];W[ee];C[again];W[cc];PL[B])")
+    assert [len(node.game().setup_stones) for node in tree.nodes()] == [2] * 5
+    assert [node.game().to_play for node in tree.nodes()] == [WHITE] * 3 + [BLACK] * 2
 
 
 def test_text_that_the_encoding_lacks_makes_the_record_unicode() -> None:

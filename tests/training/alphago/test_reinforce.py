@@ -173,6 +173,7 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
         stopped = StageRun(tmp_path / "b", bar, lambda: next(answers))
         assert reinforce.run_reinforcement(supervised, SETTINGS, GAME, stopped) is None
         assert read_checkpoint(tmp_path / "b").steps == 1
+        (tmp_path / "b/pool/000002.pt").touch()  # of a step after that, whose process was killed
         assert reinforce.run_reinforcement(supervised, SETTINGS, GAME, StageRun(tmp_path / "b", bar)) is not None
     assert path is not None and path.exists()
     names = sorted(entry.relative_to(tmp_path / "a").as_posix() for entry in (tmp_path / "a").rglob("*.*"))
