@@ -68,7 +68,7 @@ class TestGame:
             ({"initialPlayer": "W"}, WHITE),
             ({"moves": [["W", "E5"]]}, WHITE),
             ({"moves": [["W", "E5"]], "initialPlayer": "B"}, BLACK),
-            ({"initialStones": [["B", "C3"]]}, BLACK),
+            ({"initialStones": [["B", "C3"], ["B", "C3"]]}, BLACK),  # as KataGo takes it
             ({"initialStones": [["B", "C3"], ["B", "G7"]]}, WHITE),
             ({"initialStones": [["B", "C3"], ["B", "G7"]], "initialPlayer": "b"}, BLACK),
             ({"initialStones": [["B", "C3"], ["W", "G7"]]}, BLACK),

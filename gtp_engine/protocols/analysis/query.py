@@ -282,7 +282,7 @@ def _game(fields: Fields, config: GameConfig) -> tuple[Game, tuple[Move, ...]]:
     height = fields.integer("boardYSize", MIN_SIZE, MAX_SIZE)
     stones = []
     if "initialStones" in fields:
-        stones = fields.moves("initialStones", width=width, height=height, passes=False)
+        stones = [*dict.fromkeys(fields.moves("initialStones", width=width, height=height, passes=False))]
     moves = fields.moves("moves", width=width, height=height, passes=True)
     game = Game(width, height, *_rules(fields))
     game.handicap_by_moves = config.handicap_by_moves
