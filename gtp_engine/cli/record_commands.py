@@ -347,13 +347,13 @@ def rank_command(
 @_command("solve", ("network.model", "search.visits"), texts={"search.visits": "Visits of each search. [default 500]"})
 @_record_argument
 @settings_options(ChosenPosition, is_own=True)
-@click.option("--region", required=True, help="Where to play: vertices and rectangles, such as A1:F5.")
+@click.option("--region", help="Where to play: vertices and rectangles, such as A1:F5. [default: around the stones]")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
 @click.option("--sgf", "target", type=FILE, help="Write the answer tree.")
 @language_option
 @config_options()
 def solve_command(
-    record: Path, region: str, first: str | None, target: Path | None, config_file: str | None, **flags: Any
+    record: Path, region: str | None, first: str | None, target: Path | None, config_file: str | None, **flags: Any
 ) -> None:
     """Solve a problem of life and death in a region of the board.
 
@@ -377,7 +377,7 @@ def solve_command(
     position, played = play_record(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
     for note in played.notes:
         write_log(f"the record: {note}")
-    points = parse_region(region, width=position.width, height=position.height)
+    points = parse_region(region, width=position.width, height=position.height) if region else None
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
     warm_up(Resources(evaluator), config, write_log)

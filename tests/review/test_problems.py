@@ -75,14 +75,14 @@ def test_no_move_shown_is_clearly_better_than_the_best() -> None:
 @pytest.mark.parametrize(
     ("failures", "success", "text"),
     [
-        ((0.9, 0.05, 0.8, 0.0), Success.SURE, "B1 (95%): best\nB2 (100%): as good\nA2 (20%): worse\nA1 (10%): worse"),
-        ((0.08, 0.0, 0.17), Success.SURE, "A1 (92%): best\nB1 (100%): as good\nA2 (83%): worse"),
+        ((0.9, 0.05, 0.8, 0.0), Success.SURE, "B2 (100%): best\nB1 (95%): as good\nA2 (20%): worse\nA1 (10%): worse"),
+        ((0.08, 0.0, 0.17), Success.SURE, "B1 (100%): best\nA1 (92%): as good\nA2 (83%): worse"),
         ((0.2, 0.25), Success.SURE, "A1 (80%): best\nB1 (75%): as good"),
-        ((0.83, 0.72), Success.KO, "No move succeeds.\nA1 (17%): best\nB1 (28%): as good"),
+        ((0.83, 0.72), Success.KO, "No move succeeds.\nB1 (28%): best\nA1 (17%): as good"),
     ],
 )
 def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], success: Success, text: str) -> None:
-    """Moves as good as the best keep their order; where none succeeds, how unlikely each success is says little."""
+    """Where none succeeds, how unlikely each success is says little."""
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")[: len(failures)]]
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in failures]
@@ -151,16 +151,17 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
 
 
 def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats() -> None:
-    """The komi is such that the first side never wins; so all ways are tried, of which the second one is told."""
+    """The first side never wins; so all ways are tried, of which the second comes nearest."""
     game = position(CORNER)
     solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[float, int]]()
     run = solver._search.run
 
     def recorded(positions: Sequence[tuple[Game, int]], *asked: SearchRequest | Limits) -> list[SearchReport]:
-        requests = map(SearchRequest.of, asked)
+        requests = [*map(SearchRequest.of, asked)]
         ways.extend((positions[0][0].komi, each.retaken) for each in requests if each.limits.visits == 8)
+        black = {"value_black": 0.9 if requests[0].retaken == EMPTY else 1.0}
         reports = run(positions, *asked)
-        return [replace(report, moves=[replace(move, value_black=1.0) for move in report.moves]) for report in reports]
+        return [replace(report, moves=[replace(move, **black) for move in report.moves]) for report in reports]
 
     solver._search.run = recorded  # type: ignore[method-assign]
     solution = solver.solve(game, WHITE, parse_region("A1:C2", width=13, height=13))
@@ -177,6 +178,21 @@ def test_the_life_of_the_surrounded_stones_decides(turned: bool) -> None:
     )
     alive = frame.board.score().margin_black + frame.board.komi
     assert frame.life == alive + (6 if turned else -6)
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2])
+def test_lines_between_a_problem_and_an_edge_that_is_near_stay(lines: int) -> None:
+    """The frame moved the edge up to the stones, so that the corner was smaller than on the board."""
+    left = ". " * (lines + 1)
+    rows = [". " * 19] * 16 + [left + f"{row}{' .' * (14 - lines)}" for row in ("O O O O", "X X X O", ". . X O")]
+    original = position("\n".join(rows))
+    stones = {point for point in board_points(19, 19) if original.color_at(point)}
+    frame = framed(original, frozenset(stones))
+    assert frame is not None and frame.left == 0
+    assert all(
+        frame.board.color_at(xy_to_point(x, frame.board.height - 1, width=frame.board.width)) == EMPTY
+        for x in range(lines + 1)
+    )
 
 
 def test_a_problem_at_the_side_stays_there() -> None:
@@ -346,7 +362,7 @@ def test_a_problem_may_be_the_whole_board(record: str, region: str) -> None:
     assert {move.point for move in solution.moves} <= points
 
 
-@pytest.mark.parametrize(("stones", "region"), [("D16 E18", "A15:F19"), ("P14 Q16", "O13:T19")])
+@pytest.mark.parametrize(("stones", "region"), [("D16 E18", "A15:F19"), ("P14 Q16", "O13:T19"), ("H12 J12", "G11:K13")])
 def test_the_region_of_a_problem_reaches_to_edges_that_are_near(stones: str, region: str) -> None:
     game = Game(19, 19)
     game.set_up([Move(BLACK, parse_vertex(vertex, width=19, height=19)) for vertex in stones.split()])

@@ -28,6 +28,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, neighbors, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
+from gtp_engine.people.review.problems.regions import NEAR
 
 EYES: Final = 2
 """Points of a group that lives, besides its stones."""
@@ -95,6 +96,7 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
     points = _points_of(game)
     colors, inside = game.board.color[points], np.isin(points, list(region))
     zones = [(each, zone) for each in (BLACK, WHITE) if (zone := _zone(game, colors, inside, each)) is not None]
+    zones = [(each, _to_near_edges(zone)) for each, zone in zones]
     zones.sort(key=lambda each: (-_outer_share(colors, each[1], each[0]), each[1].sum()))
     if len(zones) == 2 and _outer_share(colors, zones[0][1], zones[0][0]) < CLEAR_SHARE:
         zones.insert(0, (EMPTY, zones[0][1] | zones[1][1]))
@@ -111,6 +113,17 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
                     surrounded = EMPTY if surrounding == EMPTY else opponent(surrounding)
                     return Frame(filled[0], game, left, top, filled[1], surrounded)
     return None
+
+
+def _to_near_edges(zone: Grid) -> Grid:
+    """Return the zone with the lines between it and edges that are near: the corner stays what it is."""
+    grown = zone.copy()
+    for _side in range(4):
+        grown = np.rot90(grown)
+        first = int(np.flatnonzero(grown.any(axis=1))[0])
+        if first < NEAR:
+            grown[:first] = grown[first]
+    return grown
 
 
 def _window(zone: Grid, size: tuple[int, int]) -> tuple[int, int] | None:

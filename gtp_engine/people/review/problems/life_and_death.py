@@ -5,8 +5,8 @@ or that none does.  Where there is none, a search with a network says what is to
 
 Only moves in the region are searched, and passes after the first move, in a settled board (`framed`) where the problem
 can be cut out.  The komi is moved to the middle between the life and the death of the surrounded stones, or, where
-these are not at stake, between what the region is worth if Black moves first and if White does.  So the game is won by
-the side that succeeds in the region.
+there are none or the first side seems to have its way with them already, between what the region is worth if Black
+moves first and if White does.  So the game is won by the side that succeeds in the region.
 
 A region has no ko threats, so who takes a ko first would win it.  Instead three questions are asked, one after the
 other (`Success`): does the first side succeed if all kos it takes can be retaken at once, as if the other side had any
@@ -35,7 +35,6 @@ from gtp_engine.people.review.problems.solution import (
     SolutionMove,
     Success,
     first_move,
-    least_good,
 )
 from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -111,7 +110,7 @@ class LifeAndDeath:
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
         report, success = self._best(frame, color, SearchRequest(limits, restrictions=(*inside, *no_pass)))
         best = report.moves[0]
-        moves = [first_move(frame, color, best.pv, winrate_of(best.value_black, color), success)]
+        moves = [first_move(frame, color, best.pv, _winrate(report, color), success)]
         others = _other_moves(board, report, region)
         asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
         others = list(dict.fromkeys([*asked_for, *others[: self._others]]))[: max(1, self._others)]
@@ -129,37 +128,24 @@ class LifeAndDeath:
         return Solution(start, color, tuple(moves))
 
     def _best(self, frame: Frame, color: int, request: SearchRequest) -> tuple[SearchReport, Success]:
-        """Return the search that found how `color` succeeds at best, and by which way; sets the komi of the frame.
+        """Return the search of the best way in which `color` succeeds, else of that in which it comes nearest.
 
-        If it does not succeed, it is the search without threats.  Raises IllegalMoveError.
+        Sets the komi of the frame.  Raises IllegalMoveError without a legal move.
         """
         board, life = frame.board, frame.life
         middle, is_at_stake = self._middle(board, request, life)
-        if life is not None and (is_at_stake or (life > middle) == (color == BLACK)):
-            # The stones live or die, or perhaps they do and the short searches did not find out how.
-            board.komi = _half_points(life)
-            by_threats = None if is_at_stake else self._found(board, color, request, Success.KO_WITH_THREATS)
-            if by_threats is None or _succeeds(by_threats, color):
-                for success in Success:
-                    found = self._found(board, color, request, success)
-                    if _succeeds(found, color):
-                        return found, success
-        board.komi = _half_points(middle)
-        without_threats = None
+        # The stones live or die, or perhaps they do and the short searches did not find out how.
+        is_asked = life is not None and (is_at_stake or (life > middle) == (color == BLACK))
+        board.komi = _half_points(life if life is not None and is_asked else middle)
+        tried = list[tuple[SearchReport, Success]]()
         for success in Success:
-            found = self._found(board, color, request, success)
-            if _succeeds(found, color):
-                return found, success
-            without_threats = found if success is Success.KO or without_threats is None else without_threats
-        assert without_threats is not None
-        return without_threats, Success.KO
-
-    def _found(self, board: Game, color: int, request: SearchRequest, success: Success) -> SearchReport:
-        """Return the search of whether `color` succeeds in this way; raises IllegalMoveError if it has no move."""
-        (report,) = self._search.run([(board, color)], success.request(request, color))
-        if not report.moves:
-            raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
-        return report
+            (report,) = self._search.run([(board, color)], success.request(request, color))
+            if not report.moves:
+                raise IllegalMoveError("region", problem("no legal move in the region", advice="name a larger one"))
+            tried.append((report, success))
+            if _winrate(report, color) >= SUCCESS:
+                return tried[-1]
+        return max(tried, key=lambda way: _winrate(way[0], color))
 
     def _middle(self, board: Game, request: SearchRequest, life: float | None) -> tuple[float, bool]:
         """Return Black's margin without komi in the middle between Black moving first and White moving first.
@@ -180,27 +166,21 @@ class LifeAndDeath:
         return (white + black) / 2, life is not None and white < life < black
 
 
-def _succeeds(report: SearchReport, color: int) -> bool:
-    """Return whether the best move of `color` succeeds."""
-    return winrate_of(report.moves[0].value_black, color) >= SUCCESS
+def _winrate(report: SearchReport, color: int) -> float:
+    """Return the winrate of the best move of `color`."""
+    return winrate_of(report.moves[0].value_black, color)
 
 
 def _compared(
     frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport], success: Success
 ) -> list[SolutionMove]:
-    """Return first moves by the searches of the positions after them: those as good as the best, then the others.
-
-    Moves as good as the best keep the order of `points`; the others are sorted by winrate.  `success` is what they
-    were searched for.
-    """
+    """Return first moves, the best first, by the searches of the positions after them for `success`."""
     moves = []
     for point, report in zip(points, reports, strict=True):
         line = (point, *(report.best.pv if report.best is not None else ()))
         winrate = report.winrate if report.to_play == color else 1.0 - report.winrate
         moves.append(first_move(frame, color, line, winrate, success))
-    least = least_good(moves)
-    failing = [move for move in moves if move.winrate < least]
-    return [move for move in moves if move.winrate >= least] + sorted(failing, key=lambda move: -move.winrate)
+    return sorted(moves, key=lambda move: -move.winrate)
 
 
 def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:

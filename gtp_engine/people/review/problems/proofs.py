@@ -21,7 +21,7 @@ from gtp_engine.search.limits import CancelToken
 NODES: Final = 100_000
 """Positions of the longest search for a proof, about a second."""
 
-STEPS: Final = 2
+STEPS: Final = 3
 """Steps across empty points from a surrounded stone to where moves may matter in a proof."""
 
 _STEPS_LOST: Final = 5

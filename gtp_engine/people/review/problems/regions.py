@@ -8,8 +8,11 @@ from gtp_engine.go.coords import parse_vertex, point_to_xy, xy_to_point
 from gtp_engine.go.game import Game
 
 _MARGIN: Final = 1
-_NEAR: Final = 3
-"""Lines around the stones of a problem that belong to it, and how near an edge is that does too."""
+"""Lines around the stones of a problem that belong to it.  With 3, g170e-b15c192 has more hard problems right and more
+easy ones wrong (docs/notes/2026-11-30-problems.md)."""
+
+NEAR: Final = 3
+"""Lines between a problem and an edge that belong to it, if there are fewer than that."""
 
 
 def parse_region(text: str, *, width: int, height: int) -> frozenset[int]:
@@ -37,5 +40,5 @@ def region_of(game: Game) -> frozenset[int]:
     sides = []
     for values, length in zip(zip(*places, strict=True), (game.width, game.height), strict=True):
         low, high = min(values) - _MARGIN, max(values) + _MARGIN
-        sides.append(range(0 if low < _NEAR else low, length if high >= length - _NEAR else high + 1))
+        sides.append(range(0 if low < NEAR else low, length if high >= length - NEAR else high + 1))
     return frozenset(xy_to_point(x, y, width=game.width) for x in sides[0] for y in sides[1])
