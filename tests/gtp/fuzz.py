@@ -13,6 +13,7 @@ The words of a command are those that its usage in the engine's table names.  Th
 
 import random
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,56 +25,12 @@ Ask = Callable[[bytes, int], list[bytes]]
 """Sends one or more lines (with their ends) and returns the given number of replies."""
 
 LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-RULES: Final = (
-    "chinese", "japanese", "aga", "tromp-taylor", "new_zealand", "ing", "Stone Scoring", "aga-button",
-    "nonsense", '{"ko":"SITUATIONAL","scoring":"AREA","suicide":true}', '{"scoring":"TERRITORY"}', "{",
-    '{"ko":7}', "[]", "null", '{"hasButton":true,"scoring":"TERRITORY"}', "koSIMPLEscoreAREAtaxNONEsui0",
-    "[" * 5000, '{"a":' * 3000,
-)  # fmt: skip
-NUMBERS: Final = (
-    "0", "1", "2", "5", "7", "9", "9", "13", "19", "25", "26", "-1", "7.5", "6,5", "-3.75", "0.25", "1e300",
-    "1e999", "nan", "-inf", "NaN", "x", "", "0x10", "1_0", "99999999999999999999", "9" * 400, "٣", "1e-400",
-    "+7", "--7", "2147483648", "361",
-)  # fmt: skip
-CHANGING: Final = frozenset({
-    "play", "genmove", "genmove_debug", "kgs-genmove_cleanup", "lz-genmove_analyze", "kata-genmove_analyze",
-    "cgos-genmove_analyze", "undo", "gg-undo", "clear_board", "boardsize", "rectangular_boardsize", "komi", "kgs-rules",
-    "kata-set-rule", "kata-set-rules", "fixed_handicap", "place_free_handicap", "set_free_handicap", "set_position",
-    "gogui-setup", "gogui-setup_player", "gogui-play_sequence", "loadsgf",
-})  # fmt: skip
-"""The only commands that may change the replies to `STATE_COMMANDS`, if they succeed."""
-
-UNSENT: Final = frozenset({
-    "quit", "kata-benchmark", "tengen-ownership", "tengen-top_moves", "tengen-pv", "tengen-winrate",
-})  # fmt: skip
-"""Commands that are not sent: the end, and those that take a second each."""
-
+TABLES: Final = tomllib.loads((Path(__file__).parent.parent / "data" / "gtp" / "fuzz.toml").read_text("utf-8"))
 ON_EMPTY_BOARDS: Final = ("fixed_handicap", "place_free_handicap", "set_free_handicap", "gogui-setup")
 SEARCHING: Final = re.compile("genmove|search|_analyze|-analyze|final")
-
-STATE_COMMANDS: Final = (
-    b"showboard", b"get_komi", b"kata-get-rules", b"move_history", b"query_boardsize", b"get_handicap",
-)  # fmt: skip
-_ASK_STATE: Final = b"".join(name + b"\n" for name in STATE_COMMANDS)
-WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "RULES": RULES,
-    "KEY": ("ko", "scoring", "tax", "suicide", "hasButton", "whiteHandicapBonus", "x"),
-    "VALUE": ("SIMPLE", "positional", "AREA", "TERRITORY", "SEKI", "true", "false", "N", "0"),
-    "KEY VALUE": (
-        "rootInfo true", "ownership true", "ownershipStdev false", "movesOwnership true", "pvVisits true", "minmoves 3",
-        "maxmoves 2", "interval 1", "noResultValue true", "ownership", "ownership 7", "minmoves -1", "x 1",
-        "avoid b D4 1", "allow w pass,A1 2", "avoid b D4 0", "allow b", "avoid x D4 1",
-    ),
-    "CENTISECONDS": ("1",),
-    "KIND": ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped", "byo-yomi", "hourglass"),
-    "STATUS": ("dead", "alive", "seki", "x"),
-    "NAME": ("maxTime", "nonsense"),
-    "JSON": ('{"maxTime":"x"}', "{", "[]"),
-    "[FILE]": ("-", "out.sgf", "no/such/folder.sgf"),
-    "rawstats": ("rawstats",),
-}  # fmt: skip
-"""What is sent for the words, or for a part in brackets, of the usage of commands; for others numbers are."""
-
+_ASK_STATE: Final = "".join(f"{name}\n" for name in TABLES["state"]).encode()
+WORDS: Final[dict[str, list[str]]] = TABLES["words"]
+WORDS["RULES"] += ["[" * 5000, '{"a":' * 3000]
 SIZES: Final = ("2", "3", "5", "5", "7", "9", "9", "13", "19", "25")
 _PART: Final = re.compile(r"(\[[^]]*\]|[^ .[]+)(\.\.\.)?")
 SEARCH_AREA: Final = 49
@@ -97,8 +54,8 @@ class LineGenerator:
         self._random = random.Random(seed)
         self._files = [*sorted(str(path) for path in folder.iterdir()), "/dev/zero", "missing.sgf", str(folder), ""]
         self._queue: list[str] = []
-        self._commands = [spec for spec in all_commands() if spec.name not in UNSENT]
-        self._commands += 3 * [spec for spec in self._commands if spec.name in CHANGING]
+        self._commands = [spec for spec in all_commands() if spec.name not in TABLES["unsent"]]
+        self._commands += 3 * [spec for spec in self._commands if spec.name in TABLES["changing"]]
         self._last_id = 0
         self.width = self.height = 9
 
@@ -146,7 +103,7 @@ class LineGenerator:
                 text[:at] + chr(self._random.choice([0, 7, 9, 32, 127, 133, 160, 233, 8232, 65279, 128512])) + text[at:]
             )
         if pick == 2:
-            return text + " " + self._random.choice(NUMBERS)
+            return text + " " + self._random.choice(TABLES["numbers"])
         if pick == 3:
             return text + " extra" * self._random.choice([1, 2, 1000])
         if pick == 4:
@@ -192,7 +149,7 @@ class LineGenerator:
         return {"COLOR": self._color, "VERTEX": self._vertex}.get(name, self._number)()
 
     def _number(self) -> str:
-        return self._random.choice(NUMBERS)
+        return self._random.choice(TABLES["numbers"])
 
     def _color(self) -> str:
         colors = ["b", "w", "B", "W", "black", "white", "Black", "WHITE"]
@@ -272,9 +229,9 @@ class Checker:
 
     def check(self, line: Line) -> bool:
         """Send one line and check its reply and what it did; return whether it was accepted."""
-        before = self._state or tuple(self.ask(_ASK_STATE, len(STATE_COMMANDS)))
-        replies = self.ask(line.raw + _ASK_STATE, line.is_command + len(STATE_COMMANDS))
-        self._state = tuple(replies[-len(STATE_COMMANDS) :])
+        before = self._state or tuple(self.ask(_ASK_STATE, len(TABLES["state"])))
+        replies = self.ask(line.raw + _ASK_STATE, line.is_command + len(TABLES["state"]))
+        self._state = tuple(replies[-len(TABLES["state"]) :])
         assert all(_REPLY.fullmatch(state) for state in self._state), (line.raw[:300], self._state)
         if not line.is_command:
             assert self._state == before, (line.raw, before, self._state)
@@ -286,7 +243,7 @@ class Checker:
         is_accepted = match[1] == b"="
         counts = self.accepted if is_accepted else self.rejected
         counts[line.name] = counts.get(line.name, 0) + 1
-        if not is_accepted or line.name.lower() not in CHANGING:
+        if not is_accepted or line.name.lower() not in TABLES["changing"]:
             assert self._state == before, (line.raw[:300], replies, before)
         return is_accepted
 
@@ -294,7 +251,7 @@ class Checker:
         """Return (width, height) of the board, as it was after the last line."""
         if self._state is None:
             return 19, 19
-        sizes = self._state[STATE_COMMANDS.index(b"query_boardsize")].split()[1:]
+        sizes = self._state[TABLES["state"].index("query_boardsize")].split()[1:]
         return int(sizes[0]), int(sizes[-1])
 
 
