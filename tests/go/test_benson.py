@@ -101,7 +101,6 @@ def test_random_positions_agree_with_the_oracle(size: tuple[int, int], suicide: 
 
 
 def test_work_arrays_serve_many_positions():
-    """Leftovers of one position must not reach the next."""
     rng = random.Random(6)
     positions = [random_position(rng, 7, 7, 200) for _ in range(12)]
     alone = [run_map(position).tolist() for position in positions]

@@ -273,7 +273,6 @@ LEFT_OUT = [
 
 @pytest.mark.parametrize("language", [tag for tag in languages.LANGUAGES if tag != "en"])
 def test_a_report_is_in_the_language_of_its_reader(language: str) -> None:
-    """Reasons and notes stood in English within sentences of other languages."""
     twice, more = moves_text(20), moves_text(50)
     games = [*(text for text, _ in LEFT_OUT), twice, twice, f"PB[Gnugo]PW[Bo]{more};B[aa]", "PB[Black]PW[Bo];B[dp]"]
     report, unknown = report_of(*games), report_of(games[-1], player="Di")

@@ -135,7 +135,6 @@ def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
 
 
 def test_a_table_that_cannot_be_written_is_named(tmp_path: Path):
-    """The games of the measurement took hours; it ended with a traceback."""
     path = tmp_path / "missing" / "net.levels.json"
     with pytest.raises(ModelError, match=r"cannot write level table .*net\.levels\.json': No such file.*; make room"):
         write_board(path, "net", 9, {"skills": ramp(0.0, 0.1)})

@@ -35,7 +35,6 @@ def test_half_a_line_is_cut_off_and_its_game_played_again(tmp_path: Path) -> Non
 
 
 def test_only_one_process_plays_a_match(tmp_path: Path) -> None:
-    """Both played the same games, which were then counted twice."""
     folder, other = MatchFolder(tmp_path, SETTINGS), MatchFolder(tmp_path, SETTINGS)
     with folder.playing():
         folder.add(record(1), "")

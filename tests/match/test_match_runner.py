@@ -294,7 +294,6 @@ class TestOpenings:
         assert opening.game.to_play == WHITE
 
     def test_a_folder_that_changed_is_refused_when_a_match_goes_on(self, tmp_path: Path) -> None:
-        """The two games of a pair could have different openings."""
         folder, one = tmp_path / "openings", "(;FF[4]GM[1]SZ[5];B[cc])"
         folder.mkdir()
         (folder / "a.sgf").write_text(one)

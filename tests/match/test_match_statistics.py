@@ -307,7 +307,6 @@ def test_without_matplotlib_the_advice_is_plain(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_place_that_cannot_be_written_is_noticed_before_the_games(tmp_path: Path) -> None:
-    """It was noticed after them, and their table was not printed."""
     pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
     (tmp_path / "file").write_text("")
     for write in (check_plot, partial(write_plot, records=GAMES, first="a", second="b")):

@@ -296,7 +296,6 @@ def test_a_wheel_with_damaged_contents(name: str) -> None:
 
 
 def test_a_folder_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It ended in a traceback."""
     Path("downloads/locked").mkdir(parents=True)
     listed = Path.iterdir
 

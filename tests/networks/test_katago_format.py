@@ -215,7 +215,6 @@ class TestWhatIsRefused:
             assert "\n" not in str(error)
 
     def test_gzip_that_grows_without_end(self) -> None:
-        """28 MB took 6.4 GB of memory."""
         bomb = gzip.compress(bytes(1 << 28))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert "times as large when decompressed" in refusal(bomb)
@@ -224,7 +223,6 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize("sizes", [(2**20 - 1, 2**20 - 1), (2**20 - 1, 3), (2**16 + 1, 2**15 + 1)])
     @pytest.mark.parametrize("binary", [True, False], ids=["binary", "text"])
     def test_sizes_beyond_64_bits(self, sizes: tuple[int, int], binary: bool) -> None:
-        """Their product was 0 or negative for numpy, and more than a split of text takes."""
         data = NetworkFile(14, binary=binary).bytes()
         text = re.sub(rb"\nconv\s3\s3\s", f"\nconv\n{sizes[0]}\n{sizes[1]}\n".encode(), data, count=1)
         assert text != data

@@ -55,7 +55,6 @@ def test_a_record_with_an_illegal_move_is_no_game() -> None:
 
 @pytest.mark.parametrize("text", ["(;)\n", "Subject: a game (;-)\n\n", "(: see (;) and (;o) \n"])
 def test_what_is_closed_before_its_first_value_is_no_game(text: str) -> None:
-    """A smiley in a letter was one of several games."""
     assert games_in(f"{text}(;SZ[9];B[ee];W[cc]) (;)".encode()) == [b"(;SZ[9];B[ee];W[cc])"]
 
 

@@ -102,7 +102,6 @@ def test_a_handicap_in_ngf() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r"])
 @pytest.mark.parametrize(("text", "encoding"), [(GIB, "cp949"), (NGF, "cp932"), (UGF, "cp932"), ("\n" + NGF, "utf-8")])
 def test_line_ends(text: str, encoding: str, end: str) -> None:
-    """NGF with the line ends of old Macs was no record."""
     assert vertices(text.replace("\n", end).encode(encoding)) == vertices(text.encode())
     assert len(vertices(text.encode())) >= 3
 

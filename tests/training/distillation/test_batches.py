@@ -92,7 +92,6 @@ def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path, new_stream
 
 
 def test_a_board_whose_shards_are_deleted_is_named(tmp_path: Path) -> None:
-    """It was a TypeError, when its next epoch began."""
     numbered(tmp_path, 5, 5, 800)
     numbered(tmp_path, 4, 3, 16)
     batches = stream(tmp_path, shares={(5, 5): 1, (4, 3): 1})
@@ -183,7 +182,6 @@ def test_folders_without_positions(tmp_path: Path, content: bytes | None, messag
 
 
 def test_shards_without_positions(tmp_path: Path) -> None:
-    """A folder with nothing but an empty one was a division by zero."""
     numbered(tmp_path, 5, 5, 0)
     with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
         stream(tmp_path)

@@ -173,7 +173,6 @@ def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
 
 
 def test_a_worker_whose_command_was_killed_ends_without_a_word() -> None:
-    """Those of a plan could not evaluate any more, nor report that, and each wrote a traceback."""
 
     def teacher() -> Evaluator:
         raise ModelError("the process that runs the networks has ended")

@@ -196,7 +196,6 @@ def run(*arguments: object) -> Result:
 
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_boards_without_positions_are_named(tmp_path: Path, in_memory: bool) -> None:
-    """A run trained on the other boards only, without a word."""
     lines: list[str] = []
     config = tiny_config(tmp_path, board_shares=((5, 5, 0.5), (7, 7, 0.3), (9, 7, 0.2)), in_memory=in_memory)
     new_loop(config, log=lines.append)
@@ -268,7 +267,6 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["resume", "export"])
 def test_a_run_of_another_kind_is_refused(tmp_path: Path, command: str) -> None:
-    """Resuming the run of a stage of AlphaGo's was a KeyError."""
     write_checkpoint(tmp_path, Checkpoint("policy", {}, {"stage": "supervised policy"}, {}, {}, 1, 1, 1.0))
     found = run(command, tmp_path)
     message = "Error: a checkpoint of a policy network: expected one of distillation; name another folder\n"

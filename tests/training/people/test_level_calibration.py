@@ -242,7 +242,6 @@ def test_a_game_without_result_ends_in_a_draw():
     [("other", "expected one that imitates people"), ("x.levels.json", "copy the network to a folder of yours")],
 )
 def test_what_makes_measuring_impossible_is_refused_before_a_game(tmp_path: Path, folder: str, reason: str) -> None:
-    """A network that does not imitate people was found after the first games, with a traceback."""
     (tmp_path / folder).mkdir()
     model, games = tiny_networks.v7_network(tmp_path / "x.onnx", sizes="9x9"), str(tmp_path / "g.jsonl")
     command = ["calibrate-levels", "--human-model", str(model), "--sizes", "9", "--games-file", games]

@@ -537,7 +537,6 @@ def test_what_was_kept_for_another_network_is_dropped(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_quantized_is_refused(tmp_path: Path, changes: Any, target: str, message: str) -> None:
-    """A folder that is not there was noticed after minutes."""
     source = tiny_networks.v7_network(tmp_path / "net.onnx", **changes)
     before = source.read_bytes()
     with pytest.raises(TengenError, match=message):

@@ -104,7 +104,6 @@ class Cycling:
 
 
 def test_a_long_cycle_ends_a_game_under_simple_ko() -> None:
-    """It went round to the limit of its moves."""
     planner, rng = always(CHINESE._replace(longest=10.0)), np.random.default_rng(1)
     games = PolicyGames(UNIFORM, 2, 2, games=1, batch=1, rng=rng, planner=planner, player=Cycling(), player_share=1.0)
     (played,) = play_all(games)
