@@ -206,7 +206,8 @@ def play_blocks(
     labelled = dict.fromkeys(settings.sizes, 0)
     stints = dict.fromkeys(settings.sizes, 1)
     while True:
-        board = _next_board(settings.sizes, labelled)
+        total = sum(labelled.values())
+        board = max(settings.sizes, key=lambda each: settings.sizes[each] * (total + 1) - labelled[each])
         if board not in tables:
             games = PolicyGames(
                 teacher,
@@ -227,12 +228,6 @@ def play_blocks(
             labelled[board] += samples.count
             yield LabelledBlock(board, samples, time.perf_counter() - began)
         stints[board] = min(2 * stints[board], STINT_BLOCKS)
-
-
-def _next_board(shares: Mapping[BoardSides, float], labelled: Mapping[BoardSides, int]) -> BoardSides:
-    """Return the board that lags furthest behind its share."""
-    total = sum(labelled.values())
-    return max(shares, key=lambda board: shares[board] * (total + 1) - labelled[board])
 
 
 def _play_block(games: PolicyGames, labeller: Labeller) -> Samples:
