@@ -171,13 +171,13 @@ class TestGoGui:
 
     def test_the_rest_is_kept_and_an_older_program_of_ours_is_replaced(self, tmp_path: Path) -> None:
         write(tmp_path / ".gogui-prefs", "#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
-        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go"))
         set_up("gogui", tmp_path)
+        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go"))
         path = tmp_path / ".gogui-prefs"
-        path.write_text(path.read_text().replace("1.version=", "1.version=2"))
+        path.write_text(path.read_text().replace("0.version=", "0.version=2"))
         set_up("gogui", tmp_path, SIMPLE)
         found = self.programs(tmp_path)
-        wanted = {"size=2", "1.version=2", "0.command=/gnugo", "1.command=/opt/gtp-engine --level 5k"}
+        wanted = {"size=2", "0.version=2", "1.command=/gnugo", "0.command=/opt/gtp-engine --level 5k"}
         assert wanted < set(found) and len(found) == 11
         text = (tmp_path / ".gogui-prefs").read_text()
         assert text.startswith("#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")

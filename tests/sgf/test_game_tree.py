@@ -164,12 +164,12 @@ def test_variations_at_several_nodes_are_nested() -> None:
 
 
 def test_what_the_root_cannot_do() -> None:
-    root = GameTree("(;SZ[9];B[aa])").root
+    root = GameTree("(;SZ[9]AB[ba][ab][bc][cb]AW[ca][db][cc];W[bb])").root
     for edit in (root.delete, root.promote, root.demote):
         with pytest.raises(SgfError, match="the root"):
             edit()
-    with pytest.raises(IllegalMoveError, match="A9 is occupied"):
-        root.children[0].add_move("A9")
+    with pytest.raises(IllegalMoveError, match="C8 retakes a ko"):
+        root.children[0].add_move("C8")
     with pytest.raises(SgfError, match="a name of capital letters"):
         root.set("pb", "x")
 
