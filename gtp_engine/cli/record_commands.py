@@ -377,7 +377,7 @@ def solve_command(
     position, played = play_record(parse_sgf(data), move_number=place.move, rules=rules, komi=komi)
     for note in played.notes:
         write_log(f"the record: {note}")
-    points = parse_region(region, width=position.width, height=position.height) if region else None
+    points = None if region is None else parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
     solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
     warm_up(Resources(evaluator), config, write_log)

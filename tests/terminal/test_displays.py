@@ -120,6 +120,12 @@ def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
 
 
 def test_keys_that_look_back() -> None:
+    with Live(console=console(file=(output := io.StringIO())), auto_refresh=False) as live:
+        display = LiveDisplay(live, pressed(*"wxyz", key_reader.PAGE_UP))
+        assert display.read(SCREEN, lambda: SCREEN) == "back"
+        begun = len(output.getvalue())
+        display.show_progress(SCREEN)
+        assert "wxyz" in output.getvalue()[:begun] and "wxyz" not in output.getvalue()[begun:]
     assert read("d", key_reader.PAGE_UP) == "back"
     assert read(key_reader.PAGE_DOWN) == "forward"
     assert read(key_reader.HOME) == "back 9999"

@@ -204,6 +204,7 @@ class LiveDisplay:
             elif key == key_reader.ENTER:
                 return self._entered(screen)
             elif key in _TYPED:
+                self._typed = ""
                 return _TYPED[key]
             elif key in _STEPS:
                 self._move_cursor(screen.board, *_STEPS[key])
