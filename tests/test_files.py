@@ -1,6 +1,7 @@
 """Files are written whole or not at all, and the user's folder is found."""
 
 import ast
+import os
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from gtp_engine.base.files import (
     expanded,
     json_of,
     locked,
+    newest_first,
     owning,
     replacing,
 )
@@ -206,3 +208,11 @@ def test_json_of_others_raises_nothing_but_valueerror(text: str) -> None:
 def test_json_of_others_is_read() -> None:
     text = '{"a": [1, -2.5, "x", null, true, 9223372036854775807]}'
     assert json_of(text) == {"a": [1, -2.5, "x", None, True, 2**63 - 1]}
+
+
+def test_the_newest_file_comes_first(tmp_path: Path) -> None:
+    written = {tmp_path / "a": 2.0, tmp_path / "b": 3.0, tmp_path / "c": 1.0}
+    for path, time in written.items():
+        path.touch()
+        os.utime(path, (time, time))
+    assert [time for _path, time in newest_first([*written, tmp_path / "gone"])] == [3.0, 2.0, 1.0]

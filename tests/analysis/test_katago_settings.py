@@ -209,6 +209,7 @@ def test_settings_of_a_machine_have_something_in_their_place() -> None:
         ("analysisPVLen = 5", {"analysis.pv_length": 5}, ""),
         ("nnForcedSymmetry = 0", {"network.symmetry": "none"}, ""),
         ("nnForcedSymmetry = 5", {"network.symmetry": "5"}, ""),
+        ("nnForcedSymmetry = -1", {"network.symmetry": "any"}, ""),
         ("cleanupBeforePass = false, friendlyPass = auto", {}, "friendlyPassOk"),
         ("graphSearchCatchUpProp = 0.1", {}, "one search at a time"),
         ("humanSLProfile = rank_23k", {"human.human_profile": "rank_20k"}, "so it is rank_20k"),

@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.people.terminal.typed_command import POINT, TypedCommand, help_text, parse_typed, read_record
+from gtp_engine.people.terminal.typed_command import (
+    POINT,
+    TypedCommand,
+    help_text,
+    parse_typed,
+    read_record,
+    unused_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +57,9 @@ def test_a_folder_is_named_as_it_was_typed(tmp_path: Path) -> None:
     assert f"'{tmp_path}'" in str(caught.value)
     (tmp_path.parent / f"{tmp_path.name}.sgf").write_text("(;SZ[9])")
     assert read_record(str(tmp_path)) == b"(;SZ[9])", "a record has precedence"
+
+
+def test_games_saved_at_the_same_time_have_different_names(tmp_path: Path) -> None:
+    for number in range(4):
+        unused_path(tmp_path).touch()
+        assert len([*tmp_path.iterdir()]) == number + 1
