@@ -11,7 +11,7 @@ NO_DATE: Final = datetime(2020, 2, 2, tzinfo=UTC)
 
 
 class CompileCatalogues(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes a `.mo` file beside each `.po` file; the wheel takes these alone (pyproject.toml)."""
+    """Writes a `.mo` file beside each `.po` file, which wheels take alone; editable installations lack the networks."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile all of them, before the wheel, or the link of an editable installation, is made."""

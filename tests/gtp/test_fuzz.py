@@ -51,6 +51,6 @@ def test_generated_lines_through_pipes(folder: Path, tmp_path: Path) -> None:
     """The network is tiny: the one that ships takes a second and more for each new size of the board."""
     network = v7_network(tmp_path / "tiny.onnx")
     with GtpProcess("--model", str(network), "--visits", "4", "--threads", "1") as process:
-        run(process.ask_all, seed=3, lines=80, folder=folder)
+        run(process.ask_all, seed=3, lines=150, folder=folder)
         assert process.ask(b"quit\n") == b"= \n\n"
         assert process.wait() == 0

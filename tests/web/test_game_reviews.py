@@ -111,10 +111,10 @@ async def test_the_review_of_a_game_that_is_deleted_is_removed(tmp_path: Path) -
 async def test_a_fault_in_a_question_of_a_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page waited for ever."""
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **_options: object) -> None:
         raise ValueError("a fault")
 
-    monkeypatch.setattr(game_reviews, "region_of", fail)
+    monkeypatch.setattr(game_reviews, "LifeAndDeath", fail)
 
     async with serving(ReviewSource(), games=tmp_path, errors=1) as client, client.ws_connect("/play") as socket:
         position = {"number": 1, "rules": "chinese", "boardXSize": 5, "boardYSize": 5, "moves": []}

@@ -44,7 +44,7 @@ from gtp_engine.people.review import (
 from gtp_engine.people.review.annotations import is_own_output, stored_findings
 from gtp_engine.people.review.lessons import People, completed, human_network
 from gtp_engine.people.review.openings import Openings
-from gtp_engine.people.review.problems import LifeAndDeath, region_of
+from gtp_engine.people.review.problems import LifeAndDeath
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles
@@ -423,7 +423,7 @@ class Studies:
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, _people = self._reviews.guests(cancel)
             solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0)
-            solution = solver.solve(game, color, region_of(game), asked)
+            solution = solver.solve(game, color, asked=asked)
             lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
             yield {
                 "type": "answer",

@@ -22,7 +22,8 @@ NODES: Final = 100_000
 """Positions of the longest search for a proof, about a second."""
 
 STEPS: Final = 3
-"""Steps across empty points from a surrounded stone to where moves may matter in a proof."""
+"""Steps across empty points from a surrounded stone to where moves may matter in a proof.  With 2, Q3 of Maeda's
+problem 1k-1d 114 is proved; the known answer is S1, a ko (docs/notes/2026-11-30-problems.md)."""
 
 _STEPS_LOST: Final = 5
 """The same in a proof that no move succeeds: such a claim wants more room than an answer.  With it none of 102 problems
