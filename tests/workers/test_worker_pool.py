@@ -237,7 +237,7 @@ def test_patience_is_that_of_the_tasks_before(scripted: Scripted, monkeypatch: p
     wait_until(lambda: not pool._events.qsize())
     host.reports[0](_Answered(host.sent[0][1], "X"))  # it took three hours
     settled(host, 3)
-    assert pool._patience(pool._seats[0]) == 20 * 190 * 60.0
+    assert pool._patience(pool._workers[0]) == 20 * 190 * 60.0
     now[0] += 18 * 190 * 60.0
     host.reports[0](_Answered(host.sent[2][1], "Z"))  # the median is nine and a half times as long
     assert answers[2].result(bound(60)) == "Z"

@@ -17,7 +17,6 @@ All that a pool knows belongs to one thread, which takes events from a queue: ta
 """
 
 import contextlib
-import heapq
 import math
 import os
 import statistics
@@ -245,24 +244,19 @@ class _Entry(Generic[Task, Answer]):
             self.future.set_exception(error)
 
 
-@dataclass
-class _NumberedWorker:
-    """A number, and the worker that has it."""
+@dataclass(eq=False)
+class _Worker:
+    """A worker until it is lost; another one gets its number then."""
 
     number: int
+    life: int = 0  # how many of this number were ready and are lost
+    failures: int = 0  # of this number, in a row
+    start_at: float = 0.0  # the time, infinite once it has been started
     station: WorkerStation | None = None
     node: str | None = None  # None until it is ready
-    starts: int = 0
-    life: int = 0  # how many of its workers were ready and are lost
-    failures: int = 0  # in a row
     entries: dict[int, _Entry[Any, Any]] = field(default_factory=dict)
     since: float = math.inf  # when it began with the first of them, or to be made
-
-
-class _Told(NamedTuple):
-    seat: _NumberedWorker
-    start: int
-    message: WorkerMessage
+    is_lost: bool = False
 
 
 @dataclass
@@ -273,9 +267,9 @@ class NodeTally:
     lost: int = 0
     answers: int = 0
     is_warm: bool = False
-    first: tuple[_NumberedWorker, int] | None = None
+    first: _Worker | None = None
     """The worker that does the first task on a machine that has no compiled kernels yet."""
-    waiting: list[tuple[_NumberedWorker, int]] = field(default_factory=list)
+    waiting: list[_Worker] = field(default_factory=list)
     """Those that get none until it is done."""
 
 
@@ -291,11 +285,10 @@ class WorkerPool(Generic[Task, Answer]):
         self._host: Final = host
         self._job: Final = job
         self._is_growing: Final = count is None
-        self._seats: Final[list[_NumberedWorker]] = []
-        self._idle: Final[deque[tuple[_NumberedWorker, int]]] = deque()
-        """Workers with room for a task, once for each; with the start for which that holds."""
+        self._workers: Final[list[_Worker]] = []
+        self._idle: Final[deque[_Worker]] = deque()
+        """Workers with room for a task, once for each."""
         self._waiting: Final[deque[_Entry[Task, Answer]]] = deque()
-        self._paused: Final[list[tuple[float, int]]] = []
         self._noted: Final[dict[str, float]] = {}
         self._tasks = 0
         self._least_seconds: Final = 60 * least_minutes() or math.inf
@@ -303,7 +296,7 @@ class WorkerPool(Generic[Task, Answer]):
         self._durations: Final[deque[float]] = deque(maxlen=_REMEMBERED)
         self._error: TengenError | None = None
         self._is_over = False
-        self._events: Final[SimpleQueue[_Entry[Task, Answer] | _Told | None]] = SimpleQueue()
+        self._events: Final[SimpleQueue[_Entry[Task, Answer] | tuple[_Worker, WorkerMessage] | None]] = SimpleQueue()
         self._look_again = time.monotonic() + _GROWTH_INTERVAL
         self._tell_again = time.monotonic() + _STATUS_INTERVAL
         self._grow_to(max(1, host.capacity()) if count is None else count)
@@ -313,7 +306,7 @@ class WorkerPool(Generic[Task, Answer]):
     @property
     def workers(self) -> int:
         """The number of workers, those included that are still being started."""
-        return len(self._seats)
+        return len(self._workers)
 
     @property
     def status(self) -> str:
@@ -360,7 +353,7 @@ class WorkerPool(Generic[Task, Answer]):
                         return
                     self._take(event)
                 self._end_hanging()
-                self._start_again()
+                self._start_due()
                 self._look_for_room()
                 self._tell_status()
                 self._dispatch()
@@ -368,14 +361,14 @@ class WorkerPool(Generic[Task, Answer]):
             self._is_over = True
             self._fail(_ended())
             self._drop_events()
-            for seat in self._seats:
-                if seat.station is not None:
-                    seat.station.end()
+            for worker in self._workers:
+                if worker.station is not None:
+                    worker.station.end()
 
     def _seconds_to_wait(self) -> float | None:
-        times = [when for when, _ in self._paused[:1]] + [self._look_again] * self._is_growing
-        times += [self._tell_again] * self._has_machines
-        times += [seat.since + self._patience(seat) for seat in self._seats]
+        times = [self._look_again] * self._is_growing + [self._tell_again] * self._has_machines
+        for worker in self._workers:
+            times += [worker.start_at, worker.since + self._patience(worker)]
         first = min(times, default=math.inf)
         return min(_LONGEST_WAIT, max(0.0, first - time.monotonic())) if first < math.inf else None
 
@@ -386,30 +379,30 @@ class WorkerPool(Generic[Task, Answer]):
                 if isinstance(event, _Entry):
                     event.fail(_ended())
 
-    def _take(self, event: _Entry[Task, Answer] | _Told) -> None:
+    def _take(self, event: _Entry[Task, Answer] | tuple[_Worker, WorkerMessage]) -> None:
         if isinstance(event, _Entry):
             if self._error is not None:
                 event.fail(self._error)
             else:
                 self._waiting.append(event)
             return
-        seat, start, message = event
+        worker, message = event
         match message:
+            case _ if worker.is_lost:
+                return  # its tasks have been given to others
             case _Answered() | _Failed():
-                self._answer(seat, start, message)
-            case _ if start != seat.starts:
-                return  # of a worker that is lost already
+                self._answer(worker, message)
             case _Placed():
-                if seat.node is None:  # else Ray has told this later than that it is ready
-                    seat.since = time.monotonic()
+                if worker.node is None:  # else Ray has told this later than that it is ready
+                    worker.since = time.monotonic()
             case _Ready():
-                self._seat_is_ready(seat, message)
+                self._is_ready(worker, message)
             case _Refused():
                 if message.is_general:
                     self._fail(message.error)
-                self._seat_failed(seat, str(message.error), message.node)
+                self._lose(worker, str(message.error), message.node)
             case Lost():
-                self._seat_failed(seat, message.reason, seat.node)
+                self._lose(worker, message.reason, worker.node)
 
     @property
     def _has_machines(self) -> bool:
@@ -423,42 +416,40 @@ class WorkerPool(Generic[Task, Answer]):
     # workers
 
     def _grow_to(self, count: int) -> None:
-        while len(self._seats) < count:
-            self._seats.append(_NumberedWorker(len(self._seats)))
-            self._start(self._seats[-1])
+        self._workers.extend(map(_Worker, range(len(self._workers), count)))
+        self._start_due()
 
     def _look_for_room(self) -> None:
         if self._is_growing and time.monotonic() >= self._look_again:
             self._grow_to(self._host.capacity())
             self._look_again = time.monotonic() + _GROWTH_INTERVAL
 
-    def _start(self, seat: _NumberedWorker) -> None:
-        seat.starts += 1
-        start = seat.starts
+    def _start_due(self) -> None:
+        """Start the workers whose time has come, unless the pool has failed."""
+        for worker in self._workers:
+            if worker.start_at <= time.monotonic():
+                worker.start_at = math.inf
+                if self._error is None:
+                    self._start(worker)
 
+    def _start(self, worker: _Worker) -> None:
         def tell(message: WorkerMessage) -> None:
-            self._events.put(_Told(seat, start, message))
+            self._events.put((worker, message))
 
         try:
-            seat.station = self._host.start(seat.number, seat.life, tell)
+            worker.station = self._host.start(worker.number, worker.life, tell)
         except OSError as error:  # too many processes, or no memory for another
             tell(Lost(f"could not be started ({error.strerror})"))
 
-    def _start_again(self) -> None:
-        while self._paused and self._paused[0][0] <= time.monotonic():
-            _, number = heapq.heappop(self._paused)
-            if self._error is None:
-                self._start(self._seats[number])
-
-    def _seat_is_ready(self, seat: _NumberedWorker, message: _Ready) -> None:
+    def _is_ready(self, worker: _Worker, message: _Ready) -> None:
         if message.node not in self.nodes:
             self.nodes[message.node] = NodeTally(is_warm=message.is_warm)
             if message.node != HERE:
                 self.note(f"node {message.node} has joined")
         tally = self.nodes[message.node]
         tally.workers += 1
-        tally.waiting += [(seat, seat.starts)] * self._job.ahead
-        seat.node, seat.since = message.node, math.inf
+        tally.waiting += [worker] * self._job.ahead
+        worker.node, worker.since = message.node, math.inf
         self._let_work(tally)
 
     def _let_work(self, tally: NodeTally) -> None:
@@ -467,57 +458,52 @@ class WorkerPool(Generic[Task, Answer]):
             self._idle.extend(tally.waiting)
             tally.waiting.clear()
             return
-        while tally.waiting and (tally.first is None or not _holds(*tally.first)):
+        while tally.waiting and (tally.first is None or tally.first.is_lost):
             tally.first = tally.waiting.pop(0)
             self._idle.append(tally.first)
 
-    def _patience(self, seat: _NumberedWorker) -> float:
+    def _patience(self, worker: _Worker) -> float:
         """Return the seconds that a worker may be at a task, or at being made."""
-        if seat.node is None:
+        if worker.node is None:
             return HANGING * self._least_seconds
         return max(self._least_seconds, HANGING * self._usual()) if self._durations else self._first_seconds
 
     def _end_hanging(self) -> None:
         """End workers that are far longer at a task than others were, or at becoming one."""
-        for seat in self._seats:
-            taken = time.monotonic() - seat.since
-            if taken < self._patience(seat):
+        for worker in self._workers:
+            taken = time.monotonic() - worker.since
+            if taken < self._patience(worker):
                 continue
-            reason = "has been starting" if seat.node is None else "has been at a task"
-            usual = f" (usual: {_seconds(self._usual())})" if self._durations and seat.node is not None else ""
-            if seat.node is not None and not self._durations:
+            reason = "has been starting" if worker.node is None else "has been at a task"
+            usual = f" (usual: {_seconds(self._usual())})" if self._durations and worker.node is not None else ""
+            if worker.node is not None and not self._durations:
                 self._first_seconds *= 2
-            self._seat_failed(seat, f"{reason} for {_seconds(taken)}{usual} and is ended", seat.node)
+            self._lose(worker, f"{reason} for {_seconds(taken)}{usual} and is ended", worker.node)
 
     def _usual(self) -> float:
         return statistics.median(self._durations)
 
-    def _seat_failed(self, seat: _NumberedWorker, reason: str, node: str | None) -> None:
+    def _lose(self, worker: _Worker, reason: str, node: str | None) -> None:
         """Give a lost worker's tasks to others, and start another one of its number, at once or later."""
-        if seat.node is not None:
-            tally = self.nodes[seat.node]
+        worker.is_lost = True
+        if worker.station is not None:
+            worker.station.end()
+        failures = 0 if self._gives_up_task(worker, reason) else worker.failures + 1
+        pause = 0.0 if failures < 2 else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (failures - 2))
+        life = worker.life + (worker.node is not None)
+        self._workers[worker.number] = _Worker(worker.number, life, failures, time.monotonic() + pause)
+        if worker.node is not None:
+            tally = self.nodes[worker.node]
             tally.workers -= 1
             tally.lost += 1
-            seat.life += 1
-        if seat.station is not None:
-            seat.station.end()
-        seat.starts += 1  # what it reports from now on is that it has ended
-        seat.since = math.inf
-        seat.failures = 0 if self._gives_up_task(seat, reason) else seat.failures + 1
-        seat.station = None
-        if seat.node is not None:
-            seat.node = None
             self._let_work(tally)
-        pause = 0.0 if seat.failures < 2 else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (seat.failures - 2))
-        heapq.heappush(self._paused, (time.monotonic() + pause, seat.number))
         self._note_failure(reason, node)
-        if all(each.failures >= MOST_LOSSES for each in self._seats):
+        if all(each.failures >= MOST_LOSSES for each in self._workers):
             self._fail(WorkerError(f"all workers failed {MOST_LOSSES} times in a row; the last one: {reason}"))
 
-    def _gives_up_task(self, seat: _NumberedWorker, reason: str) -> bool:
+    def _gives_up_task(self, worker: _Worker, reason: str) -> bool:
         """Put the tasks of a lost worker before all others; return whether its first one has ended too many workers."""
-        entries = list(seat.entries.values())
-        seat.entries.clear()
+        entries = list(worker.entries.values())
         is_to_blame = False
         if entries and not self._job.alike:
             entries[0].losses += 1
@@ -540,31 +526,30 @@ class WorkerPool(Generic[Task, Answer]):
     def _dispatch(self) -> None:
         """Send tasks to workers that have room."""
         while self._waiting and self._idle:
-            seat, start = self._idle.popleft()
-            if not _holds(seat, start):
+            worker = self._idle.popleft()
+            if worker.is_lost:
                 continue
             entry, future = self._waiting[0], self._waiting.popleft().future
             if future.done() or not (future.running() or future.set_running_or_notify_cancel()):
-                self._idle.appendleft((seat, start))
+                self._idle.appendleft(worker)
                 continue
             self._tasks += 1
-            if not seat.entries:
-                seat.since = time.monotonic()
-            seat.entries[self._tasks] = entry
-            assert seat.station is not None, "it holds"
-            seat.station.send(self._tasks, entry.task)
+            if not worker.entries:
+                worker.since = time.monotonic()
+            worker.entries[self._tasks] = entry
+            assert worker.station is not None, "it is ready"
+            worker.station.send(self._tasks, entry.task)
 
-    def _answer(self, seat: _NumberedWorker, start: int, message: _Answered | _Failed) -> None:
-        entry = seat.entries.pop(message.task, None)
-        if entry is None or start != seat.starts or seat.node is None:
-            return  # its worker counts as lost, and the task has been given to another
-        seat.failures = 0
+    def _answer(self, worker: _Worker, message: _Answered | _Failed) -> None:
+        entry = worker.entries.pop(message.task)
+        worker.failures = 0
         now = time.monotonic()
-        self._durations.append(now - seat.since)
-        seat.since = now if seat.entries else math.inf
-        tally = self.nodes[seat.node]
+        self._durations.append(now - worker.since)
+        worker.since = now if worker.entries else math.inf
+        assert worker.node is not None, "it is ready"
+        tally = self.nodes[worker.node]
         tally.answers += 1
-        self._idle.append((seat, start))
+        self._idle.append(worker)
         tally.is_warm = True
         self._let_work(tally)
         if isinstance(message, _Failed):
@@ -576,7 +561,7 @@ class WorkerPool(Generic[Task, Answer]):
     def _fail(self, error: TengenError) -> None:
         """Fail all tasks, and those to come."""
         self._error = self._error or error
-        for entry in [*self._waiting, *(entry for seat in self._seats for entry in seat.entries.values())]:
+        for entry in [*self._waiting, *(entry for worker in self._workers for entry in worker.entries.values())]:
             entry.fail(self._error)
         self._waiting.clear()
 
@@ -595,11 +580,6 @@ def least_minutes() -> float:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.{int(seconds < 10)}f} s"
-
-
-def _holds(seat: _NumberedWorker, start: int) -> bool:
-    """Return whether the worker of this start is still there."""
-    return start == seat.starts and seat.node is not None
 
 
 def _ended() -> WorkerError:
