@@ -9,14 +9,13 @@ The client (`protocols.client.gtp_engines`) knows how clocks and rules are sent.
 """
 
 import contextlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import CommandFailedError, EngineError
 from gtp_engine.go.clock import TimeKind, TimeLeft
-from gtp_engine.go.coords import BLACK, AnyMove
+from gtp_engine.go.constants import WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
@@ -35,7 +34,6 @@ class MatchEngine(SimpleGtpEngine):
         self.side = side
         self._settings = settings
         self._times = settings.time_settings()
-        self._empty = Game(settings.size, rules=settings.parsed_rules(), komi=settings.komi)
         connection = wait_for(EngineConnection.popen(settings.command(side), label=side, log=log))
         super().__init__(GtpEngine(connection, settings.reply_timeout))
 
@@ -58,51 +56,28 @@ class MatchEngine(SimpleGtpEngine):
                 )
             self.send(f"kata-set-param maxVisits {self._settings.visits}")
 
-    def describe(self) -> dict[str, str]:
-        """Return the engine's name and version from its replies."""
-        return {"name": self.name, "version": self.version}
+    def set_up_game(self, opening: Game) -> None:
+        """Give the engine the match's rules, komi and clock, then the stones and moves of an opening.
 
-    def start_game(self) -> None:
-        """Set up an empty board with the match's rules, komi and clocks.
-
-        Raises MatchError when the engine refuses one of them: the match would be meaningless.
+        Raises MatchError when it refuses one of them: the match would be meaningless.
         """
-        times = self._times
+        times, stones = self._times, sorted(opening.setup_stones, key=lambda stone: stone.color != WHITE)
         kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else self.time_kinds()
         if times is not None and times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
             raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
         if times is not None and not (times.kind in kinds or self.lists("time_settings")):
             raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
         try:
-            self.clear_board(self._empty)
+            self.clear_board(opening)
             if times is not None:
                 self.set_time_settings(times)
+            if self._settings.handicap and self.lists("set_free_handicap"):
+                self.set_up(opening)
+            else:  # White's stones first: Black's moves before White's first one would count as a handicap
+                self.play_moves(opening, stones)
+            self.play_moves(opening, opening.moves)
         except CommandFailedError as error:
-            raise MatchError(str(error)) from error
-
-    def play_move(self, move: AnyMove) -> None:
-        """Send a move to the engine; raises CommandFailedError when it refuses."""
-        self.play_moves(self._empty, [move])
-
-    def place_handicap(self) -> None:
-        """Place the match's handicap stones, if any; raises MatchError when the engine refuses them."""
-        points = self._settings.handicap_points()
-        if not points or not self.lists("set_free_handicap"):
-            self.play_all([(BLACK, point) for point in points])
-            return
-        game = self._empty.copy()
-        game.set_handicap(points)
-        try:
-            self.set_up(game)
-        except CommandFailedError as error:
-            raise MatchError(str(error)) from error
-
-    def play_all(self, moves: Iterable[AnyMove]) -> None:
-        """Send the stones of an opening to the engine; raises MatchError when it refuses one."""
-        try:
-            self.play_moves(self._empty, tuple(moves))
-        except CommandFailedError as error:
-            raise MatchError(f"the stones before the first move cannot be placed: {error}") from error
+            raise MatchError(f"the game cannot be set up: {error}") from error
 
     def send_time_left(self, color: int, left: TimeLeft) -> None:
         """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.

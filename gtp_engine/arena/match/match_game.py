@@ -287,7 +287,7 @@ def play_game(
         color: _EngineInGame(engines[side], color, full_time(times) if times is not None else None)
         for color, side in ((BLACK, black), (WHITE, other_side(black)))
     }
-    ending = _set_up(game, seats, settings) or _play_on(game, seats, settings, referee)
+    ending = _set_up(game, seats) or _play_on(game, seats, settings, referee)
     by_side = {seat.side: seat for seat in seats.values()}
     record = GameRecord(
         game=number,
@@ -308,16 +308,11 @@ def _digest(game: Game) -> str:
     return hashlib.sha256(f"{len(game.moves)} {' '.join(texts)}".encode()).hexdigest()[:16]
 
 
-def _set_up(game: Game, seats: dict[int, _EngineInGame], settings: MatchSettings) -> _Ending | None:
+def _set_up(game: Game, seats: dict[int, _EngineInGame]) -> _Ending | None:
     """Prepare both engines; return the ending if one of them fails."""
-    # White's stones first: Black's moves before White's first one would count as a handicap.
-    stones = () if settings.handicap else sorted(game.setup_stones, key=lambda stone: stone.color != WHITE)
     for color, seat in seats.items():
         try:
-            seat.player.start_game()
-            seat.player.place_handicap()
-            seat.player.play_all(stones)
-            seat.player.play_all(game.moves)
+            seat.player.set_up_game(game)
         except (EngineDiedError, EngineTimeoutError) as error:
             return _lost(seat, seats[opponent(color)], "failure", str(error))
     return None
@@ -359,7 +354,7 @@ def _one_move(game: Game, mover: _EngineInGame, waiting: _EngineInGame, settings
     except IllegalMoveError as error:
         return _lost(mover, waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
     try:
-        waiting.player.play_move((mover.color, point))
+        waiting.player.play_moves(game, [(mover.color, point)])
     except CommandFailedError as error:
         refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
         return _lost(waiting, mover, "refused", refusal)

@@ -178,7 +178,7 @@ class EnginePair:
             player.shake_hands()
         except EngineError as error:
             raise MatchError(str(error)) from error
-        self.on_start(side, player.describe())
+        self.on_start(side, {"name": player.name, "version": player.version})
 
 
 class _Match:
