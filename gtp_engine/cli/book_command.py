@@ -98,7 +98,7 @@ def make_command(file: Path, **flags: Any) -> None:
     from gtp_engine.base.steps import long_work
     from gtp_engine.engine.book.book import Book, shown_interval
     from gtp_engine.engine.book.checks import describe
-    from gtp_engine.engine.book.making import BookMaker, BookSearch, fair_komi
+    from gtp_engine.engine.book.making import BookSearch, enlarge, fair_komi
 
     end = time.monotonic() + 60.0 * (inf if settings.minutes is None else settings.minutes)
     with long_work(file.parent, file=file.name, total=settings.positions) as (bar, is_stopped):
@@ -115,8 +115,9 @@ def make_command(file: Path, **flags: Any) -> None:
             komi = header.komi if "komi" in given else fair_komi(header, evaluator, settings.visits)
             network_name = evaluator.info.on(header.width, header.height).name
             book = Book.create(file, replace(header, komi=komi, network=network_name))
-        search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)
-        BookMaker(book, search).run(
+        enlarge(
+            book,
+            BookSearch(book.header, evaluator, settings.visits, settings.at_once),
             settings.positions,
             at_once=settings.at_once,
             is_stopped=lambda: is_stopped() or time.monotonic() >= end,

@@ -25,6 +25,7 @@ from functools import cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import padded_length
@@ -54,3 +55,9 @@ def cell_table(width: int, height: int) -> IntArray:
             table[symmetry, point] = y * width + x
     table.flags.writeable = False
     return table
+
+
+@cache
+def cell_orders(width: int, height: int) -> NDArray[np.intp]:
+    """Return, for each symmetry and each cell of the board that it leads to, the cell that comes there: [S, W * H]."""
+    return np.argsort(cell_table(width, height)[:, board_points(width, height)], axis=1)

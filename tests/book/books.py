@@ -8,7 +8,7 @@ from board_helpers import play_moves
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine.engine.book.book import Book, BookHeader, place
-from gtp_engine.engine.book.making import BookMaker, BookSearch
+from gtp_engine.engine.book.making import BookSearch, enlarge
 from gtp_engine.go.rules import Rules
 
 HEADER = BookHeader(5, 5, Rules.parse("tromp-taylor"), 3.0, "by hand")
@@ -52,7 +52,6 @@ def searched_book(path: Path, positions: int, *, at_once: int = 4, steps: int = 
     """
     book = Book.load(path, cut=True) if path.exists() else Book.create(path, HEADER)
     search = BookSearch(HEADER, FakeEvaluator(), visits=4, at_once=at_once)
-    maker = BookMaker(book, search)
     done: list[Book] = []
-    maker.run(positions, at_once=at_once, is_stopped=lambda: len(done) >= steps, progress=done.append)
+    enlarge(book, search, positions, at_once=at_once, is_stopped=lambda: len(done) >= steps, progress=done.append)
     return book

@@ -32,7 +32,7 @@ visits the move had.  Where a line returns to a position that it came from, that
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from math import sqrt
 from pathlib import Path
@@ -44,10 +44,10 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, parse_vertex, transform, transformed_points
+from gtp_engine.go.coords import board_points, parse_vertex, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
-from gtp_engine.nn.symmetry import symmetry_count
+from gtp_engine.nn.symmetry import cell_orders, symmetry_count
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
 
 HISTORY_BOUND: Final = 9
@@ -70,7 +70,7 @@ def place(game: Game) -> Placed:
     turn, points = f"{side}{min(2, game.consecutive_passes)}", [*board_points(game.width, game.height)]
     found = []
     for symmetry in range(symmetry_count(game.width, game.height)):
-        order = _order(game.width, game.height, symmetry)
+        order = cell_orders(game.width, game.height)[symmetry]
         rows = _rows(boards[-1][0][order], game.width)
         ko = [] if game.ko_point is None else [f"ko{[*order].index(points.index(game.ko_point))}"]
         earlier = sorted({f"{_rows(cells[order], game.width)} {color}" for cells, color in boards[:-1]})
@@ -82,7 +82,7 @@ def place(game: Game) -> Placed:
 def orientation(game: Game) -> int:
     """Return the symmetry that takes the stones on a board, which keeps its size, to one and the same orientation."""
     cells, size = game.board.color[[*board_points(game.width, game.height)]], (game.width, game.height)
-    return min(range(symmetry_count(*size)), key=lambda symmetry: cells[_order(*size, symmetry)].tolist())
+    return min(range(symmetry_count(*size)), key=lambda symmetry: cells[cell_orders(*size)[symmetry]].tolist())
 
 
 def mirrored(point: int, symmetry: int, board: tuple[int, int], *, back: bool = False) -> int:
@@ -100,16 +100,6 @@ def _rows(cells: NDArray[np.uint8], width: int) -> str:
     """Return the colours of all cells as text, row by row."""
     text = cells.tobytes().translate(_LETTERS).decode()
     return "/".join(text[start : start + width] for start in range(0, len(text), width))
-
-
-@cache
-def _order(width: int, height: int, symmetry: int) -> NDArray[np.intp]:
-    """Return, for each cell of the board in a key, the cell of the board that the symmetry takes there."""
-    order = np.zeros(width * height, dtype=np.intp)
-    for cell in range(width * height):
-        x, y = transform(cell % width, cell // width, symmetry, width=width, height=height)
-        order[y * width + x] = cell
-    return order
 
 
 def _boards_that_matter(game: Game) -> list[tuple[NDArray[np.uint8], int]]:
@@ -266,8 +256,6 @@ class Book:
         self.header: Final = header
         self.nodes: Final[list[BookNode]] = []
         self._numbers: Final[dict[str, int]] = {}
-        self.order: list[int] = []
-        """The numbers of the positions, each after those that its moves lead to, unless that is a cycle."""
 
     @staticmethod
     def create(path: Path, header: BookHeader) -> "Book":
@@ -399,7 +387,6 @@ class Book:
 
     def compute(self) -> None:
         """Compute the value of every position from those of the positions that its moves lead to."""
-        self.order.clear()
         state = bytearray(len(self.nodes))  # 1: on the line that is followed, 2: computed
         for start in range(len(self.nodes)):
             if state[start] == 0:
@@ -416,7 +403,6 @@ class Book:
                 line.pop()
                 state[number] = 2
                 self.nodes[number].found = self.minimax(self.nodes[number])
-                self.order.append(number)
                 continue
             assert move.to is not None, "linked moves lead somewhere"
             move.is_cycle = state[move.to] == 1

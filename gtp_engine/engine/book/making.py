@@ -1,4 +1,4 @@
-"""BookMaker: adds to a book, again and again, the positions that matter most, and searches each of them once.
+"""Making a book larger: again and again the positions that matter most are added, each searched once.
 
 What to add next is decided by cost, as in KataGo's books, whose numbers these are (`cpp/configs/book/genbook7tt.cfg`;
 those about winrates are left out, because values here are points):
@@ -140,56 +140,53 @@ def finished(game: Game) -> BookNode:
     return BookNode(key, line_of(game, symmetry), 0, margin, 0.0)
 
 
-class BookMaker:
-    """Makes a book larger; `is_stopped` ends the work after the step under way, `progress` is called after each."""
+def enlarge(
+    book: Book,
+    search: BookSearch,
+    positions: int,
+    *,
+    at_once: int,
+    is_stopped: Callable[[], bool],
+    progress: Callable[[Book], None],
+) -> None:
+    """Add positions until the book has so many, nothing is left to add, or `is_stopped` after a step.
 
-    def __init__(self, book: Book, search: BookSearch) -> None:
-        self.book: Final = book
-        self._search: Final = search
+    `progress` is called after each.
+    """
+    if not book.nodes:
+        (first,) = search.search([book.header.game()])
+        book.extend([(first, None, None)])
+        book.compute()
+        progress(book)
+    while len(book) < positions and not is_stopped():
+        count = min(at_once, positions - len(book))
+        chosen = line_ends(book, (count + 1) // 2)
+        for each in expansions(book, count):
+            if len(chosen) < count and not any(each.move is move for _, move in chosen):
+                chosen.append((each.node, each.move))
+        if not chosen:
+            return
+        _add(book, search, chosen)
+        progress(book)
 
-    def run(
-        self, positions: int, *, at_once: int, is_stopped: Callable[[], bool], progress: Callable[[Book], None]
-    ) -> None:
-        """Add positions until the book has so many, nothing is left to add, or the work is stopped."""
-        if not self.book.nodes:
-            self.add_first()
-            progress(self.book)
-        while len(self.book) < positions and not is_stopped():
-            count = min(at_once, positions - len(self.book))
-            chosen = line_ends(self.book, (count + 1) // 2)
-            for each in expansions(self.book, count):
-                if len(chosen) < count and not any(each.move is move for _, move in chosen):
-                    chosen.append((each.node, each.move))
-            if not chosen:
-                return
-            self.add(chosen)
-            progress(self.book)
 
-    def add_first(self) -> None:
-        """Add the empty board."""
-        (node,) = self._search.search([self.book.header.game()])
-        self.book.extend([(node, None, None)])
-        self.book.compute()
-
-    def add(self, wanted: Sequence[tuple[BookNode, BookMove]]) -> None:
-        """Add the positions after moves; those that are in the book already are only led to."""
-        games: dict[str, Game] = {}
-        keys, done = [], {}
-        for node, move in wanted:
-            game = self.book.header.game(node.line)
-            game.play(move.vertex)
-            key = place(game).key
-            keys.append(key)
-            if self.book.node(key) is None and key not in done:
-                if game.is_over:
-                    done[key] = finished(game)
-                else:
-                    games.setdefault(key, game)
-        done |= zip(games, self._search.search(list(games.values())), strict=True)
-        self.book.extend(
-            [(node, move, done.get(key) or self.book.node(key)) for (node, move), key in zip(wanted, keys, strict=True)]
-        )
-        self.book.compute()
+def _add(book: Book, search: BookSearch, wanted: Sequence[tuple[BookNode, BookMove]]) -> None:
+    """Add the positions after moves; those that are in the book already are only led to."""
+    games: dict[str, Game] = {}
+    keys, done = [], {}
+    for node, move in wanted:
+        game = book.header.game(node.line)
+        game.play(move.vertex)
+        key = place(game).key
+        keys.append(key)
+        if book.node(key) is None and key not in done:
+            if game.is_over:
+                done[key] = finished(game)
+            else:
+                games.setdefault(key, game)
+    done |= zip(games, search.search(list(games.values())), strict=True)
+    book.extend([(node, move, done.get(key) or book.node(key)) for (node, move), key in zip(wanted, keys, strict=True)])
+    book.compute()
 
 
 def costs(book: Book) -> list[float]:

@@ -21,7 +21,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.nn.symmetry import cell_orders, cell_table
 from gtp_engine.people.review.game_analysis import seeded
 from gtp_engine.people.review.game_review import outlook_of, points_lost
 from gtp_engine.people.review.lessons import People
@@ -88,8 +88,7 @@ class _Symmetries(NamedTuple):
 @lru_cache(maxsize=64)
 def _symmetries(width: int, height: int) -> _Symmetries:
     points = np.array(board_points(width, height))
-    places = cell_table(width, height)[:, points]
-    return _Symmetries(points, np.argsort(places, axis=1), places)
+    return _Symmetries(points, cell_orders(width, height), cell_table(width, height)[:, points])
 
 
 class _Opening(NamedTuple):
