@@ -87,7 +87,6 @@ class GameSession:
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
         self._may_resign = extras.may_resign
-        self._is_scoring = self._has_two_passes(since=self._resumed_at)
         self._clocks_after: dict[int, Mapping[int, TimeLeft]] = {
             number: {parse_color(color): left for color, left in clocks.items()}
             for number, clocks in extras.clocks.items()
@@ -196,7 +195,7 @@ class GameSession:
         """What the session waits for."""
         if self._result:
             return Phase.FINISHED
-        if self._is_scoring:
+        if self._has_two_passes(since=self._resumed_at):
             return Phase.SCORING
         return Phase.PLACING if self.stones_to_place else Phase.PLAYING
 
@@ -310,8 +309,7 @@ class GameSession:
         self.engine.undo(len(moves) - last)
         self.node = _before(self.node, len(moves) - last)
         self._undone = undone
-        self._reopen(resumed_at=self._resumed_at if last >= self._resumed_at else 0)
-        self._write_result()
+        self._play_on(resumed_at=self._resumed_at if last >= self._resumed_at else 0)
         self._set_clocks_back()
         self._continue()
         return len(moves) - last
@@ -493,8 +491,7 @@ class GameSession:
         self.require(Phase.SCORING, Phase.FINISHED)
         if any(not left.has_time for left in map(self.clock.left, (BLACK, WHITE))):
             raise GameStateError("the time has run out", advice="undo a move, or start a new game")
-        self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else self._resumed_at)
-        self._write_result()
+        self._play_on(resumed_at=self._resumed_at)
         self._continue()
 
     def finish(self, result: str) -> None:
@@ -600,7 +597,7 @@ class GameSession:
         if self.game.has_no_result:
             self.finish(VOID)
         elif self._has_two_passes(since=self._resumed_at):
-            self._is_scoring, self._dead = True, None
+            self._dead = None
             self._count_all_stones()
         else:
             self._continue()
@@ -630,8 +627,6 @@ class GameSession:
         self.engine.set_time_settings(self.settings.time)
         self.node = node
         self._reopen(resumed_at=0)
-        self._write_result()
-        self._is_scoring = self._has_two_passes(since=0)
         self._set_clocks_back()
         self._continue()
 
@@ -647,12 +642,16 @@ class GameSession:
         if self.is_own or (self.node.is_in_main_line and not self.node.children):
             self.tree.root.set("RE", *([self._result] if self._result else []))
 
+    def _play_on(self, *, resumed_at: int) -> None:
+        """Go back to playing, even after two passes."""
+        self._reopen(resumed_at=len(self.game.moves) if self._has_two_passes(since=0) else resumed_at)
+
     def _reopen(self, *, resumed_at: int) -> None:
-        """Go back to playing; an engine that has resigned plays to the end then."""
+        """Forget the result; an engine that has resigned plays to the end then."""
         if self._result == f"{_LETTERS[self.settings.human]}+R":
             self._may_resign = False
-        self._result, self._is_scoring, self._found = "", False, None
-        self._dead, self._resumed_at = None, resumed_at
+        self._result, self._found, self._dead, self._resumed_at = "", None, None, resumed_at
+        self._write_result()
 
     def _continue(self) -> None:
         """Let the person's clock run if it is their move; the engine's runs while it searches."""
