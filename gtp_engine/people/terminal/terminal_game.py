@@ -81,8 +81,7 @@ class TerminalGame:
         self._owners: IntArray | None = None
         self._is_stopped = False
         self._is_saved = True
-        self._is_over = False
-        self._farewell = ""
+        self._farewell: str | None = None  # said at the end, which it brings
         self._commands: Final[dict[str, Callable[[str], None]]] = {
             "": self._nothing,
             POINT: self._point,
@@ -132,10 +131,10 @@ class TerminalGame:
             )
         with outliving_terminal():
             self._play_to_end()
-        return self._farewell
+        return self._farewell or ""
 
     def _play_to_end(self) -> None:
-        while not self._is_over:
+        while self._farewell is None:
             try:
                 if self._session.is_engine_turn and not self._is_stopped:
                     self._engine_moves()
@@ -388,7 +387,6 @@ class TerminalGame:
         GameSession.check_record(self._engine, data)
         left = self._leave_game()
         if left is not None:
-            self._copy.delete()
             self._continue_record(data)
             self._is_stopped = False
             self._note = f"{left} {self._note}".strip()
@@ -398,7 +396,6 @@ class TerminalGame:
         GameSession.check(self._engine, settings)
         left = self._leave_game()
         if left is not None:
-            self._copy.delete()
             self._settings, self._session = settings, GameSession.start(self._engine, settings)
             self._is_stopped, self._is_saved = False, True
             self._message = _("A new game: you play {color}.", color=_title(settings.human))
@@ -419,8 +416,7 @@ class TerminalGame:
     def _quit(self, _argument: str) -> None:
         left = self._leave_game()
         if left is not None:
-            self._copy.delete()
-            self._farewell, self._is_over = left, True
+            self._farewell = left
 
     def _go(self, _argument: str) -> None:
         self._require_stopped()
@@ -474,23 +470,24 @@ class TerminalGame:
         self._message = _result_in_words(session.result, session.game.rules, session.settings.human)
 
     def _leave_game(self) -> str | None:
-        """Return where the game that is left was saved, "" if it was not; None if it is not left.
+        """Leave the game; return where it was saved, "" if it was not; None if it is not left.
 
         At the end of the input it is saved, and the program ends.
         """
-        if self._is_saved or not self._session.game.moves:
-            return ""
-        answer = self._ask(_("Save the game? (yes, no)"))
-        if answer is None:
-            self._end_of_input()
-            return None
-        if answer.lower() in ("n", "no"):
-            return ""
-        if answer.lower() in ("", "y", "yes"):
-            self._save("")
-            return self._message
-        self._message = _("The game continues; nothing was saved.")
-        return None
+        left = ""
+        if not self._is_saved and self._session.game.moves:
+            answer = self._ask(_("Save the game? (yes, no)"))
+            if answer is None:
+                self._end_of_input()
+                return None
+            if answer.lower() in ("", "y", "yes"):
+                self._save("")
+                left = self._message
+            elif answer.lower() not in ("n", "no"):
+                self._message = _("The game continues; nothing was saved.")
+                return None
+        self._copy.delete()
+        return left
 
     def _ask(self, question: str) -> str | None:
         """Return the answer to a question, None at the end of the input."""
@@ -502,20 +499,18 @@ class TerminalGame:
 
     def _end_of_input(self) -> None:
         """Save an unsaved game, as there is no way to ask, and end."""
+        farewell = ""
         if not self._is_saved and self._session.game.moves:
-            self._save_at_end()
-        self._is_over = True
-
-    def _save_at_end(self) -> None:
-        path = unused_path(Path.cwd())
-        try:
-            save(self._session.to_sgf(), path)
-        except TengenError as error:
-            self._farewell = _("The game is not saved: {reason}", reason=error)
-        else:
-            self._copy.delete()
-            names = {"path": path, "name": path.name}
-            self._farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
+            path = unused_path(Path.cwd())
+            try:
+                save(self._session.to_sgf(), path)
+            except TengenError as error:
+                farewell = _("The game is not saved: {reason}", reason=error)
+            else:
+                self._copy.delete()
+                names = {"path": path, "name": path.name}
+                farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
+        self._farewell = farewell
 
 
 def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
