@@ -29,9 +29,9 @@ def open_workers(
         if address is None:
             host: WorkerHost = ProcessHost(job)
         else:
-            from gtp_engine.base.workers.ray_cluster import cluster_host
+            from gtp_engine.base.workers.ray_cluster import RayHost, connected
 
-            host = stack.enter_context(cluster_host(job, address))
+            host = RayHost(stack.enter_context(connected(address)), job)
         pool: WorkerPool[Any, Any] = WorkerPool(host, job, workers, note)
         stack.callback(pool.close)
         yield pool

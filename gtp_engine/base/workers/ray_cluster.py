@@ -133,34 +133,14 @@ def _check_address(address: str) -> None:
     if not (host and port.isdecimal()):
         raise WorkerError(f"Ray cluster {shown_path(address)}", expected=f"host:port, {AUTO} or {LOCAL}")
     try:
-        answer = _first_bytes(host.strip("[]"), int(port))
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE) as connection:
+            connection.sendall(_PREFACE)
+            answer = connection.makefile("rb").read(_FRAME_HEADER)
     except (OSError, OverflowError) as error:
         reason = "no answer within 10 s" if isinstance(error, TimeoutError) else getattr(error, "strerror", None)
         raise _unreachable(address, reason or str(error)) from None
     if len(answer) < _FRAME_HEADER or answer[3] != _SETTINGS:
         raise _unreachable(address, "another program answers there")
-
-
-def _first_bytes(host: str, port: int) -> bytes:
-    """Return the beginning of a server's answer; raises OSError, TimeoutError after PATIENCE."""
-    end = time.monotonic() + PATIENCE
-    answer = b""
-    with socket.create_connection((host, port), timeout=PATIENCE) as connection:
-        connection.sendall(_PREFACE)
-        while len(answer) < _FRAME_HEADER:
-            connection.settimeout(max(0.01, end - time.monotonic()))
-            received = connection.recv(_FRAME_HEADER)
-            if not received:
-                break
-            answer += received
-    return answer
-
-
-@contextmanager
-def cluster_host(job: WorkerJob, address: str) -> Iterator["RayHost"]:
-    """Yield what starts workers on a cluster; raises WorkerError where Ray is missing or cannot be reached."""
-    with connected(address) as ray:
-        yield RayHost(ray, job)
 
 
 class RayHost:

@@ -175,12 +175,9 @@ class TaskRunner:
         """Make the worker."""
         try:
             self._work = make()
-        except WorkerError as error:
-            return _Refused(node, error, is_general=False)
-        except TengenError as error:
-            return _Refused(node, error, is_general=True)
         except Exception as error:
-            return _Refused(node, _unexpected(error), is_general=False)
+            is_general = isinstance(error, TengenError) and not isinstance(error, WorkerError)
+            return _Refused(node, _known(error), is_general)
         return _Ready(node, self._title is None or is_cache_filled(self._title))
 
     def do(self, number: int, task: Any) -> WorkerMessage:
@@ -188,18 +185,17 @@ class TaskRunner:
         assert self._work is not None, "it has begun"
         try:
             answer = self._work(task)
-        except TengenError as error:
-            return _Failed(number, error)
         except Exception as error:
-            return _Failed(number, _unexpected(error))
+            return _Failed(number, _known(error))
         if self._title is not None and not self._is_marked:
             note_kernels(self._title)
             self._is_marked = True
         return _Answered(number, answer)
 
 
-def _unexpected(error: Exception) -> TaskError:
-    return TaskError(" ".join(f"{type(error).__name__}: {error}".split()))
+def _known(error: Exception) -> TengenError:
+    """Return an error of ours as it is, and in place of another one a TaskError."""
+    return error if isinstance(error, TengenError) else TaskError(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 # The pool
@@ -606,7 +602,7 @@ class _ProcessStation:
         except (EOFError, OSError):
             self._worker.process.join(END_SECONDS)
         except Exception as error:  # an answer that cannot be unpickled
-            reason = str(_unexpected(error))
+            reason = str(_known(error))
         code = self._worker.process.exitcode
         tell(Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
 
