@@ -13,18 +13,24 @@ import asyncio
 import json
 import logging
 import time
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from gtp_engine import __version__
 from gtp_engine.base.machine import give_memory_back
@@ -34,8 +40,7 @@ from gtp_engine.people.web.client_socket import Seats, first_of
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.open_games import OpenGames
 
-if TYPE_CHECKING:
-    from prometheus_client.core import CollectorRegistry, Metric
+disable_created_metrics()  # type: ignore[no-untyped-call]  # it counts since the start of the process
 
 LOOK_INTERVAL: Final = 0.05
 """Seconds between two looks at how late the event loop is."""
@@ -103,24 +108,12 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
-class LoopDelays:
-    """How late the event loop was, at every look: counts up to each of `DELAYS` and beyond, and the sum in seconds."""
-
-    def __init__(self) -> None:
-        self.counts: Final = [0] * (len(DELAYS) + 1)
-        self.sum = 0.0
-
-    async def watch(self) -> None:
-        """Look until the task is cancelled."""
-        while True:
-            due = time.monotonic() + LOOK_INTERVAL
-            await asyncio.sleep(LOOK_INTERVAL)
-            self.add(max(0.0, time.monotonic() - due))
-
-    def add(self, seconds: float) -> None:
-        """Count a delay."""
-        self.counts[bisect_left(DELAYS, seconds)] += 1
-        self.sum += seconds
+async def watch_delays(delays: Histogram) -> None:
+    """Count how late the event loop is, at every look, until the task is cancelled."""
+    while True:
+        due = time.monotonic() + LOOK_INTERVAL
+        await asyncio.sleep(LOOK_INTERVAL)
+        delays.observe(max(0.0, time.monotonic() - due))
 
 
 async def give_memory_back_now_and_then() -> None:
@@ -135,10 +128,13 @@ class Operations:
 
     def __init__(self, log: ServerLog, *, logs_requests: bool = False, patience: float = 0.0) -> None:
         self.log: Final = log
-        self.delays: Final = LoopDelays()
+        self.delays: Final = Histogram(
+            "tengen_event_loop_delay_seconds", "How late the event loop was.", buckets=DELAYS, registry=None
+        )
+        self.requests: Final = Counter(
+            "tengen_requests", "Requests by the status of the answer.", ["status"], registry=None
+        )
         self.is_ending = False
-        self.requests: Final[Counter[int]] = Counter()
-        """Requests by the status of the answer."""
         self.hurry: Final = asyncio.Event()
         """Set where the end must not wait for anything."""
         self._logs_requests: Final = logs_requests
@@ -169,7 +165,7 @@ class Operations:
                 status = error.status
                 raise
             finally:
-                self.requests[status] += 1
+                self.requests.labels(status).inc()
                 if self._logs_requests:
                     self._log_request(request, status, time.monotonic() - started)
 
@@ -199,7 +195,9 @@ class Health:
         self._games: Final = games
         self._access: Final = access
         self._seats: Final = seats
-        self._registry: CollectorRegistry | None = None
+        self._registry: Final = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
 
     async def health(self, _: web.Request) -> web.Response:
         """Answer with the status of the server."""
@@ -209,19 +207,11 @@ class Health:
 
     async def metrics(self, _: web.Request) -> web.Response:
         """Answer with the figures."""
-        from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-
-        if self._registry is None:
-            self._registry = CollectorRegistry()
-            self._registry.register(self)
-            ProcessCollector(registry=self._registry)
         text = generate_latest(self._registry)
         return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
-    def collect(self) -> "Iterator[Metric]":
+    def collect(self) -> Iterator[Metric]:
         """Yield the figures as they are now."""
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-
         gauge, counter = partial(_filled, GaugeMetricFamily), partial(_filled, CounterMetricFamily)
         operations, work = self._operations, self._host.work()
         yield gauge("info", "The version of the server.", {__version__: 1}, "version")
@@ -229,18 +219,14 @@ class Health:
         yield gauge("games", "Games with an engine.", dict(self._games.counts()))
         yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
         yield gauge("queued_positions", "Positions of analyses that wait or are searched.", self._host.positions())
-        statuses = {str(each): float(count) for each, count in operations.requests.items()}
-        yield counter("requests", "Requests by the status of the answer.", statuses, "status")
+        yield from operations.requests.collect()
         yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
         if work is not None:
             yield counter("evaluations", "Positions that networks have evaluated.", work.rows)
             yield counter("evaluation_batches", "Batches in which they were evaluated.", work.calls)
             yield gauge("batch_rows", "Most positions of a batch.", work.batch)
             yield gauge("queued_evaluations", "Requests that wait for the network.", work.waiting)
-        counts = [*zip([*map(str, DELAYS), "+Inf"], accumulate(operations.delays.counts), strict=True)]
-        delays = HistogramMetricFamily("tengen_event_loop_delay_seconds", "How late the event loop was.")
-        delays.add_metric([], counts, operations.delays.sum)
-        yield delays
+        yield from operations.delays.collect()
 
 
 def _filled(family: Any, name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:

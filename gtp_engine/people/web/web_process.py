@@ -45,6 +45,7 @@ from gtp_engine.people.web.operations import (
     Operations,
     ServerLog,
     give_memory_back_now_and_then,
+    watch_delays,
 )
 from gtp_engine.people.web.play_socket import serve_page
 from gtp_engine.people.web.protocol_sockets import GtpSessions, serve_analysis
@@ -275,7 +276,9 @@ def new_application(
         application.router.add_get(path, handler)
 
     async def watch(_: web.Application) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(each) for each in (operations.delays.watch(), give_memory_back_now_and_then())]
+        tasks = [
+            asyncio.create_task(each) for each in (watch_delays(operations.delays), give_memory_back_now_and_then())
+        ]
         yield
         for task in tasks:
             task.cancel()
