@@ -62,8 +62,7 @@ def options_table(_: str) -> str:
 def _option_row(option: Option) -> str:
     negative = f", `{option.flag.replace('--', '--no-')}`" if option.kind is bool else ""
     values = "on or off" if option.kind is bool else option.expectation
-    meaning = " ".join(option.help.split())
-    return f"| `{option.flag}`{negative} | {_default(option)} | {values} | {meaning} |"
+    return f"| `{option.flag}`{negative} | {_default(option)} | {values} | {option.help} |"
 
 
 def _default(option: Option) -> str:

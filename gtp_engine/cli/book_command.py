@@ -32,13 +32,9 @@ class BookBoard(Section, name="book_board"):
 
     size: int | None = option(None, "Lines of the board; not set: 7.", unit="lines", bounds=(5, 9))
     rules: str | None = option(None, "Rules, as for the engine; not set: tromp-taylor.")
-    komi: float | None = option(
-        None,
-        "Komi of the searches, best near the book's value, so that each point matters; not set: the whole number that "
-        "a search of the empty board expects.",
-        unit="points",
-        bounds=(-150, 150),
-    )
+    komi: float | None = option(None, unit="points", bounds=(-150, 150))
+    """Komi of the searches, best near the book's value, so that each point matters; not set: the whole number that a
+    search of the empty board expects."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +42,8 @@ class BookSettings(Section, name="book"):
     """How large a book becomes, and how its positions are searched."""
 
     positions: int = option(1000, "Positions that the book should have.", unit="positions", bounds=(1, 10_000_000))
-    minutes: float | None = option(
-        None, "End after this many minutes; not set: when the book has all positions.", unit="minutes", low=0.01
-    )
+    minutes: float | None = option(None, unit="minutes", low=0.01)
+    """End after this many minutes; not set: when the book has all positions."""
     visits: int = option(200, "Visits of the search of each position.", unit="visits", bounds=(2, 1_000_000))
     at_once: int = option(8, "Positions searched side by side.", unit="positions", bounds=(1, 256))
     threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", bounds=(0, 1024))

@@ -37,33 +37,20 @@ class CalibrationSettings(Section, name="calibration"):
     """Which games measure the levels, and how ranks follow from them."""
 
     sizes: str = option("9,13,19", "Sizes of the boards.", unit="list", normalize=_sizes)
-    coarse_games: int = option(
-        12, "Games of each pair of skills on the coarse scale, which come first.", bounds=(2, 1000)
-    )
+    coarse_games: int = option(12, bounds=(2, 1000))
+    """Games of each pair of skills on the coarse scale, which come first."""
     games: int = option(40, "Games of each pair of levels three ranks apart, to check them.", bounds=(0, 10_000))
-    handicap_games: int = option(
-        40,
-        "Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on.",
-        bounds=(0, 10_000),
-    )
-    spacing: float | None = option(
-        None, "Elo points from rank to rank; not set: the worth of a stone, and less on small boards.", bounds=(1, 400)
-    )
-    below_top: float = option(
-        0.0,
-        "Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as strong "
-        "as that rank here.",
-        bounds=(0, 2000),
-    )
-    refit: bool = option(
-        False,
-        "Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve.",
-    )
-    keep: bool = option(
-        False,
-        "Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more "
-        "games.",
-    )
+    handicap_games: int = option(40, bounds=(0, 10_000))
+    """Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on."""
+    spacing: float | None = option(None, bounds=(1, 400))
+    """Elo points from rank to rank; not set: the worth of a stone, and less on small boards."""
+    below_top: float = option(0.0, bounds=(0, 2000))
+    """Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as strong as
+    that rank here."""
+    refit: bool = option(False)
+    """Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve."""
+    keep: bool = option(False)
+    """Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more games."""
     batch: int = option(16, "Games played side by side.", bounds=(1, 256))
     threads: int = option(0, "Threads of the network; 0: all cores.", bounds=(0, 1024))
 

@@ -160,8 +160,15 @@ class ConfigOption(click.Option):
             type=click.BOOL if is_switch else click.STRING,
             default=None,
             metavar=None if is_switch else _metavar(declared),
-            help=_help(declared),
         )
+
+    @property
+    def help(self) -> str | None:
+        """The option's help with bounds and default, made when it is shown."""
+        return _help(self.declared)
+
+    @help.setter
+    def help(self, _: str | None) -> None: ...
 
 
 class ConfigCommand(click.Command):
@@ -329,8 +336,7 @@ def _help(option: Option) -> str:
         notes.append(f"default {'on' if option.default else 'off'}")
     elif option.default not in (None, ""):
         notes.append(f"default {option.default}")
-    text = " ".join(option.help.split())
-    return f"{text} [{', '.join(notes)}]" if notes else text
+    return f"{option.help} [{', '.join(notes)}]" if notes else option.help
 
 
 def _number(value: float) -> str:

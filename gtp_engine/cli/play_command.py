@@ -34,12 +34,9 @@ class NewGame(Section, name="new_game"):
     size: int | None = option(None, "Lines of the board; not set: 19.", unit="lines", bounds=(MIN_SIZE, MAX_SIZE))
     handicap: int = option(0, "Handicap stones for Black, with komi 0.5; 1: no stones, only this komi.", unit="stones")
     free_handicap: bool = option(False, "Let Black choose where to place the handicap stones.")
-    time: str = option(
-        "none",
-        "Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none; "
-        "a number without a unit counts seconds.",
-        unit="time",
-    )
+    time: str = option("none", unit="time")
+    """Clock of both players: 10m, 10m+3x30s (byo-yomi), 10m+15/5m (Canadian), 5m+10s (Fischer) or none; a number
+    without a unit counts seconds."""
 
 
 @click.command("play", cls=ConfigCommand, usual=_USUAL)

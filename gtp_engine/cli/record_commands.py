@@ -69,17 +69,14 @@ def _duration(text: str) -> str:
 class ReviewSettings(Section, name="review"):
     """How long games are reviewed, by whom, and what is shown of them."""
 
-    seconds: str | None = option(
-        None, "Search each position this long, instead of --visits.", unit="time", normalize=_duration
-    )
+    seconds: str | None = option(None, unit="time", normalize=_duration)
+    """Search each position this long, instead of --visits."""
     total: str | None = option(None, "Time for a whole game, such as 5min.", unit="time", normalize=_duration)
-    workers: int | None = option(
-        None, "Processes that search; not set: as many as suit this machine.", unit="n", bounds=(1, MOST_WORKERS)
-    )
+    workers: int | None = option(None, unit="n", bounds=(1, MOST_WORKERS))
+    """Processes that search; not set: as many as suit this machine."""
     ray: str | None = option(None, "Ray cluster to run the workers on; auto: the running one.", unit="address")
-    player: str | None = option(
-        None, "Whom the review is for: its mistakes come first. [default: the person against an engine]", unit="name"
-    )
+    player: str | None = option(None, unit="name")
+    """Whom the review is for: its mistakes come first. [default: the person against an engine]"""
     variations: bool = option(False, "Review the variations of the records, too.")
     learn: bool = option(False, "Then ask in this terminal for better moves than the player's mistakes.")
     terminal: bool = option(False, "Also print the graph and the mistakes.")

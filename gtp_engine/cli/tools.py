@@ -52,11 +52,8 @@ class BenchmarkSettings(Section, name="benchmark"):
 
     seconds: float = option(2.0, "Length of each measurement.", unit="seconds", bounds=(0.05, 600))
     repeats: int = option(3, "Measurements of each kind; their median is reported.", bounds=(1, 100))
-    compare: str | None = option(
-        None,
-        "Also run this `katago benchmark` command, with the same network, and print how many times as fast Tengen is.",
-        unit="command",
-    )
+    compare: str | None = option(None, unit="command")
+    """Also run this `katago benchmark` command, with the same network, and print how many times as fast Tengen is."""
 
 
 def _without_effect(function: F) -> F:

@@ -112,81 +112,36 @@ def rank_name(number: int) -> str:
 class HumanConfig(Section, name="human"):
     """Whom a human-like network imitates, and what its policy decides."""
 
-    human_profile: str = option(
-        "",
-        "Players to imitate: rank_5k, rank_BLACK_WHITE, preaz_5k (openings before AlphaZero) or proyear_1950 "
-        "(professionals of that year); empty: none.",
-        normalize=lambda text: str(parse_profile(text)),
-        katago="humanSLProfile",
-    )
-    human_move_share: float = option(
-        0.0,
-        "Share of the human-like policy in the choice of a move, beside the search's.",
-        bounds=(0, 1),
-        katago="humanSLChosenMoveProp",
-    )
-    human_ignore_pass: bool = option(
-        False, "Leave to the search whether to pass.", katago="humanSLChosenMoveIgnorePass"
-    )
-    human_pikl_lambda: float = option(
-        1e9,
-        "Difference of utility that makes a worse move e times less likely than people play it: low values avoid "
-        "mistakes, very high ones play as people do.",
-        bounds=(0, 1e9),
-        katago="humanSLChosenMovePiklLambda",
-    )
+    human_profile: str = option("", normalize=lambda text: str(parse_profile(text)), katago="humanSLProfile")
+    """Players to imitate: rank_5k, rank_BLACK_WHITE, preaz_5k (openings before AlphaZero) or proyear_1950
+    (professionals of that year); empty: none."""
+    human_move_share: float = option(0.0, bounds=(0, 1), katago="humanSLChosenMoveProp")
+    """Share of the human-like policy in the choice of a move, beside the search's."""
+    human_ignore_pass: bool = option(False, katago="humanSLChosenMoveIgnorePass")
+    """Leave to the search whether to pass."""
+    human_pikl_lambda: float = option(1e9, bounds=(0, 1e9), katago="humanSLChosenMovePiklLambda")
+    """Difference of utility that makes a worse move e times less likely than people play it: low values avoid mistakes,
+    very high ones play as people do."""
 
-    human_root_weightless: float = option(
-        0.0,
-        "Share of playouts whose first move is selected by the human-like policy, to evaluate it without changing the "
-        "evaluation of the position.",
-        bounds=(0, 1),
-        katago="humanSLRootExploreProbWeightless",
-    )
-    human_root_weightful: float = option(
-        0.0,
-        "Share of playouts whose first move is selected by the human-like policy and counts like any other.",
-        bounds=(0, 1),
-        katago="humanSLRootExploreProbWeightful",
-    )
-    human_own_weightless: float = option(
-        0.0,
-        "As --human-root-weightless, for the player's own moves deeper in the tree, where the human-like network then "
-        "evaluates every position too.",
-        bounds=(0, 1),
-        katago="humanSLPlaExploreProbWeightless",
-    )
-    human_own_weightful: float = option(
-        0.0,
-        "As --human-root-weightful, for the player's own moves deeper in the tree.",
-        bounds=(0, 1),
-        katago="humanSLPlaExploreProbWeightful",
-    )
-    human_opponent_weightless: float = option(
-        0.0,
-        "As --human-own-weightless, for the opponent's moves.",
-        bounds=(0, 1),
-        katago="humanSLOppExploreProbWeightless",
-    )
-    human_opponent_weightful: float = option(
-        0.0,
-        "As --human-own-weightful, for the opponent's moves.",
-        bounds=(0, 1),
-        katago="humanSLOppExploreProbWeightful",
-    )
-    human_c_puct: float = option(
-        1.0,
-        "Exploration constant where the human-like policy selects.",
-        bounds=(0, 1000),
-        katago="humanSLCpuctExploration",
-    )
-    human_c_puct_permanent: float = option(
-        0.0,
-        "Added to --human-c-puct, times the square root of the visits, so that moves that people play stay explored "
-        "even if they are bad.",
-        bounds=(0, 1000),
-        katago="humanSLCpuctPermanent",
-    )
+    human_root_weightless: float = option(0.0, bounds=(0, 1), katago="humanSLRootExploreProbWeightless")
+    """Share of playouts whose first move is selected by the human-like policy, to evaluate it without changing the
+    evaluation of the position."""
+    human_root_weightful: float = option(0.0, bounds=(0, 1), katago="humanSLRootExploreProbWeightful")
+    """Share of playouts whose first move is selected by the human-like policy and counts like any other."""
+    human_own_weightless: float = option(0.0, bounds=(0, 1), katago="humanSLPlaExploreProbWeightless")
+    """As --human-root-weightless, for the player's own moves deeper in the tree, where the human-like network then
+    evaluates every position too."""
+    human_own_weightful: float = option(0.0, bounds=(0, 1), katago="humanSLPlaExploreProbWeightful")
+    """As --human-root-weightful, for the player's own moves deeper in the tree."""
+    human_opponent_weightless: float = option(0.0, bounds=(0, 1), katago="humanSLOppExploreProbWeightless")
+    """As --human-own-weightless, for the opponent's moves."""
+    human_opponent_weightful: float = option(0.0, bounds=(0, 1), katago="humanSLOppExploreProbWeightful")
+    """As --human-own-weightful, for the opponent's moves."""
+    human_c_puct: float = option(1.0, bounds=(0, 1000), katago="humanSLCpuctExploration")
+    """Exploration constant where the human-like policy selects."""
+    human_c_puct_permanent: float = option(0.0, bounds=(0, 1000), katago="humanSLCpuctPermanent")
+    """Added to --human-c-puct, times the square root of the visits, so that moves that people play stay explored even
+    if they are bad."""
 
     @property
     def explores(self) -> bool:

@@ -4,7 +4,11 @@ A section is a frozen dataclass derived from `Section`; each field is declared w
 
     @dataclass(frozen=True)
     class SearchConfig(Section, name="search"):
-        visits: int = option(0, "Stop a search at this many visits; 0: no limit.", unit="visits", low=0)
+        visits: int = option(0, unit="visits", low=0)
+        "Stop a search at this many visits; 0: no limit."
+
+The text below the field is its help for users, read from the source when it is shown; a short one may stand in the
+call, after the default.
 
 Types: bool, int, float, str, each with or without `| None`.  None means "not set", and the help describes what happens
 then.  Sections check their values when they are created, so every instance is valid.
@@ -12,12 +16,15 @@ then.  Sections check their values when they are created, so every instance is v
 A setting that KataGo has too declares its name, from which `config.katago` makes its tables and the help its end.
 """
 
+import ast
+import inspect
 import json
 import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
 from numbers import Integral, Real
 from os import PathLike, fspath
 from types import MappingProxyType
@@ -54,11 +61,11 @@ _KIND_NAMES: Final[Mapping[type, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its section and name, its allowed values, its meaning.
+    """One option: the class of its section and its name, its allowed values, its meaning.
 
     `kind` is bool, int, float or str; None is allowed too if `optional`.  `low` and `high` are inclusive, in `unit`;
-    `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `help`
-    is one or more sentences for the user.  `called` is the name in messages, where it is not that of a config file.
+    `choices` lists the only texts allowed; `normalize` returns the usual form of a text, or raises ConfigError.  `text`
+    is the help that was given in the call.  `called` is the name in messages, where it is not that of a config file.
 
     `katago` is KataGo's name of the setting, `katago_gtp` and `katago_analysis` one that only its GTP server, or only
     its analysis server, knows; `katago_start` one that it reads from its config file, and that cannot be changed later.
@@ -66,12 +73,12 @@ class Option:
     `shapes_tree` is False if a search goes on with its tree when the option changes.
     """
 
-    section: str
+    declared_in: type["Section"]
     name: str
     kind: type
     optional: bool
     default: Value
-    help: str
+    text: str = ""
     unit: str = ""
     low: float | None = None
     high: float | None = None
@@ -83,6 +90,26 @@ class Option:
     katago_start: str = ""
     shapes_tree: bool = True
     called: str = ""
+
+    @property
+    def section(self) -> str:
+        """Return the name of the section, "search"."""
+        return self.declared_in.section_name
+
+    @cached_property
+    def help(self) -> str:
+        """One or more sentences for the user.
+
+        They name KataGo's setting where they say {katago}, {katago_gtp}, {katago_analysis} or {katago_start}; else they
+        end with `katago`.
+        """
+        owner = next(each for each in self.declared_in.__mro__ if self.name in vars(each))
+        text = " ".join((self.text or _texts_below(owner.__module__)[owner.__name__, self.name]).split())
+        if self.katago and "{katago}" not in text:
+            text = text.removesuffix(".") + " ({katago})."
+        for name in ("katago", "katago_gtp", "katago_analysis", "katago_start"):
+            text = text.replace(f"{{{name}}}", getattr(self, name))
+        return text
 
     @cached_property
     def key(self) -> str:
@@ -171,9 +198,22 @@ class Option:
         return ConfigError(f"{self.called or f'option {self.key} ='} {given}", expected=expected)
 
 
+@cache
+def _texts_below(module: str) -> dict[tuple[str, str], str]:
+    """Return the texts below the fields in the source of a module, by class and field."""
+    found = {}
+    for owner in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
+        if isinstance(owner, ast.ClassDef):
+            for entry, text in pairwise(owner.body):
+                match entry, text:
+                    case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(words))):
+                        found[owner.name, name] = words
+    return found
+
+
 def option(
     default: T,
-    help: str,
+    text: str = "",
     *,
     unit: str = "",
     low: float | None = None,
@@ -188,20 +228,13 @@ def option(
 ) -> T:
     """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
 
-    `bounds` are low and high.  `help` names KataGo's setting where it says {katago}, {katago_gtp}, {katago_analysis} or
-    {katago_start}; else it ends with `katago`.
+    `bounds` are low and high; without a `text` the one below the field is the help.
     """
-    names = {
-        "katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis, "katago_start": katago_start,
-    }  # fmt: skip
-    if katago and "{katago}" not in help:
-        help = help.removesuffix(".") + " ({katago})."
-    for parameter, name in names.items():
-        help = help.replace(f"{{{parameter}}}", name)
     low, high = bounds or (low, None)
     metadata = {
-        "help": help, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
-        "shapes_tree": shapes_tree, **names,
+        "text": text, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
+        "katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis, "katago_start": katago_start,
+        "shapes_tree": shapes_tree,
     }  # fmt: skip
     return field(default=default, metadata={_METADATA_KEY: metadata})
 
@@ -246,7 +279,7 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
     declared = entry.metadata[_METADATA_KEY]
     kinds = [kind for kind in get_args(entry.type) or (entry.type,) if kind is not type(None)]
     return Option(
-        section=section.section_name,
+        declared_in=section,
         name=entry.name,
         kind=cast(type, kinds[0]),
         optional=type(None) in get_args(entry.type),

@@ -86,23 +86,14 @@ class MatchSettings(Section, name="match"):
     games: int = option(10, "Number of games; colours alternate.", low=1)
     parallel: int = option(1, "Games played at once, each with two engine processes of its own.", low=1)
     size: int = option(19, "Board size.", bounds=(MIN_SIZE, MAX_SIZE))
-    komi: float | None = option(
-        None,
-        "Points for White. [default: usual under the rules, but 7 on 9x9 by area rules; 0.5 with a handicap]",
-        unit="points",
-    )
-    rules: str = option(
-        "chinese", "Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it."
-    )
-    handicap: int = option(
-        0,
-        "Handicap stones of the second engine, on the traditional points; it then is Black in every game.",
-        unit="stones",
-        low=0,
-    )
-    time_per_move: float | None = option(
-        None, "A clock that allows this much for each move.", unit="seconds", low=0.001
-    )
+    komi: float | None = option(None, unit="points")
+    """Points for White. [default: usual under the rules, but 7 on 9x9 by area rules; 0.5 with a handicap]"""
+    rules: str = option("chinese")
+    """Rule set: chinese, japanese, aga, tromp-taylor … It is sent to engines that list a command for it."""
+    handicap: int = option(0, unit="stones", low=0)
+    """Handicap stones of the second engine, on the traditional points; it then is Black in every game."""
+    time_per_move: float | None = option(None, unit="seconds", low=0.001)
+    """A clock that allows this much for each move."""
     main_time: float = option(0.0, "A clock with this main time; 0: none.", unit="seconds", low=0)
     overtime: float = option(0.0, "Overtime after it …", unit="seconds", low=0)
     overtime_stones: int = option(0, "… for this many moves (Canadian) …", unit="moves", low=0)
@@ -111,30 +102,20 @@ class MatchSettings(Section, name="match"):
     time_grace: float = option(0.5, "Tolerance for each move before it loses on time.", unit="seconds", low=0)
     forfeit_on_time: bool = option(True, "A move over time loses the game; otherwise such moves are only counted.")
     time_left: bool = option(False, "Send time_left before each move, as servers do (gogui-twogtp does not).")
-    visits: int = option(
-        0,
-        "Set the visits of both engines for each move (kata-set-param maxVisits); 0: leave them unchanged.",
-        unit="visits",
-        low=0,
-    )
-    openings: str = option(
-        "", "Begin with the .sgf records of this folder, each played twice with colours swapped.", unit="folder"
-    )
-    random_plies: int = option(
-        0, "Begin with this many random moves, the same for both games of a pair.", unit="moves", low=0
-    )
+    visits: int = option(0, unit="visits", low=0)
+    """Set the visits of both engines for each move (kata-set-param maxVisits); 0: leave them unchanged."""
+    openings: str = option("", unit="folder")
+    """Begin with the .sgf records of this folder, each played twice with colours swapped."""
+    random_plies: int = option(0, unit="moves", low=0)
+    """Begin with this many random moves, the same for both games of a pair."""
     seed: int = option(1, "Seed of the random moves.")
     # As in gogui-twogtp.
     max_moves: int = option(1000, "Longer games are stopped and do not count.", unit="moves", low=1)
-    referee: str = option(
-        "players",
-        "What scores games: players, the engines if they name the same winner, otherwise Tengen; estimate, always "
-        "Tengen, which finds dead stones; board, the stones as they stand on the board.",
-        choices=("players", "estimate", "board"),
-    )
-    reply_timeout: float = option(
-        600.0, "An engine that does not reply for this long is killed and loses.", unit="seconds", low=0.001
-    )
+    referee: str = option("players", choices=("players", "estimate", "board"))
+    """What scores games: players, the engines if they name the same winner, otherwise Tengen; estimate, always Tengen,
+    which finds dead stones; board, the stones as they stand on the board."""
+    reply_timeout: float = option(600.0, unit="seconds", low=0.001)
+    """An engine that does not reply for this long is killed and loses."""
 
     def __post_init__(self) -> None:
         """Check values that depend on each other, and set those that follow from others."""

@@ -44,11 +44,8 @@ _TOKEN_BYTES: Final = 24
 class ServerSettings(Section, name="serve"):
     """Where the server listens and who may connect; raises ConfigError for values that do not go together."""
 
-    host: str = option(
-        "127.0.0.1",
-        "Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect.",
-        unit="address",
-    )
+    host: str = option("127.0.0.1", unit="address")
+    """Address to listen on. With 0.0.0.0 (or one address of this machine) other machines can connect."""
     port: int = option(DEFAULT_PORT, "Port to listen on; 0 takes any that is free.", bounds=(0, 65535))
     open: bool = option(False, "Open the page in this machine's browser.")
     token: str | None = option(
@@ -58,28 +55,19 @@ class ServerSettings(Section, name="serve"):
         f"{NO_TOKEN}: let every user of this machine in without one.",
         unit="text",
     )
-    allowed_host: str | None = option(
-        None,
-        "Names by which others reach the server, separated by commas, besides localhost, the name of this machine and "
-        "every address.",
-        unit="names",
-    )
-    per_address: int = option(
-        PER_ADDRESS, "WebSockets from one address at once, which may be that of a whole home or club.", low=1
-    )
-    proxy: str | None = option(
-        None,
-        "Addresses of reverse proxies in front of the server, separated by commas. The server believes what they say "
-        "about their clients' addresses (X-Forwarded-For) and about encryption (X-Forwarded-Proto).",
-        unit="addresses",
-    )
+    allowed_host: str | None = option(None, unit="names")
+    """Names by which others reach the server, separated by commas, besides localhost, the name of this machine and
+    every address."""
+    per_address: int = option(PER_ADDRESS, low=1)
+    """WebSockets from one address at once, which may be that of a whole home or club."""
+    proxy: str | None = option(None, unit="addresses")
+    """Addresses of reverse proxies in front of the server, separated by commas. The server believes what they say about
+    their clients' addresses (X-Forwarded-For) and about encryption (X-Forwarded-Proto)."""
     access_log: bool = option(False, "Log every request, with address and role, without the token.")
-    log_format: str = option(
-        "text", "Form of the log on stderr; json has one object per line.", choices=("text", "json")
-    )
-    certificate: str | None = option(
-        None, "Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file.", unit="path"
-    )
+    log_format: str = option("text", choices=("text", "json"))
+    """Form of the log on stderr; json has one object per line."""
+    certificate: str | None = option(None, unit="path")
+    """Encrypt (https, wss) with this certificate, a PEM file; its key may be in the same file."""
     key: str | None = option(None, "The key of the certificate, a PEM file.", unit="path")
 
     def __post_init__(self) -> None:

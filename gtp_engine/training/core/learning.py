@@ -64,9 +64,8 @@ class Learning(Section, name="training"):
     warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", bounds=(0, 0.99))
     weight_decay: float = option(0.02, "Weight decay of filters and matrices, times the learning rate.", low=0)
     clip: float = option(1.0, "Largest norm of the gradient; a longer one is scaled down to it. 0: no limit.", low=0)
-    average_steps: int = option(
-        500, "Steps over which the weights are averaged; the averaged weights are exported.", low=1
-    )
+    average_steps: int = option(500, low=1)
+    """Steps over which the weights are averaged; the averaged weights are exported."""
     seed: int = option(1, "Seed of the weights and of the order of positions.", low=0)
     precision: str = option("auto", "Number format of convolutions and products.", choices=PRECISIONS)
     device: str = option("auto", "Device that runs the network.", choices=DEVICES)

@@ -31,41 +31,35 @@ class GenerateSettings(Section, name="generate"):
     positions: int | None = option(None, "Stop when the folder holds this many positions. [default: no limit]", low=1)
     minutes: float | None = option(None, "Stop after this many minutes. [default: no limit]", low=_LEAST_GENERATING)
     sizes: str = option("mixed", "Boards and their shares of the positions: 9=4,13=2,19x13=.5, or mixed, or small.")
-    workers: int | None = option(
-        None, "Processes. [default: 1, on a Ray cluster as many as it has cores for]", bounds=(1, MOST_WORKERS)
-    )
+    workers: int | None = option(None, bounds=(1, MOST_WORKERS))
+    """Processes. [default: 1, on a Ray cluster as many as it has cores for]"""
     threads: int = option(0, "Threads of each process; 0: its share of the cores.", low=0)
     batch: int = option(16, "Games played side by side in each process.", low=1)
-    ray: str | None = option(
-        None, "Address of a Ray cluster to run the workers on; auto: the running one; local: a new one."
-    )
-    seed: int = option(
-        1, "Seed of the games; in a folder with shards, the first unused seed from here.", bounds=(0, MOST_SEEDS - 1)
-    )
+    ray: str | None = option(None)
+    """Address of a Ray cluster to run the workers on; auto: the running one; local: a new one."""
+    seed: int = option(1, bounds=(0, MOST_SEEDS - 1))
+    """Seed of the games; in a folder with shards, the first unused seed from here."""
     temperature: float = option(1.0, "Temperature of the policy after the opening.", bounds=(0.1, 10))
     hot_share: float = option(
         0.04, "Share of moves drawn at the opening's temperature throughout a game, for positions after mistakes.",
         bounds=(0, 1),
     )  # fmt: skip
     """About one in twenty moves of a search's tree is such a move."""
-    player: str | None = option(
-        None, "Network file whose moves are played in some of the games; NET labels all. [default: NET plays all]"
-    )
+    player: str | None = option(None)
+    """Network file whose moves are played in some of the games; NET labels all. [default: NET plays all]"""
     """A student that searches comes to positions that its teacher avoids.  With two thirds of 24,000 positions of 9×9
     from games of its own searches, labelled by the teacher, a student won 57% of 300 games against one that learned
     from the teacher's games only."""
     player_share: float = option(0.5, "Share of the games that --player plays.", bounds=(0, 1))
     visits: int = option(1, "Visits of --player's search for each move; 1: its policy alone.", low=1)
-    looks: int = option(
-        1, "Orientations of the board in which NET evaluates each position; the mean is the label.", bounds=(1, 8)
-    )
+    looks: int = option(1, bounds=(1, 8))
+    """Orientations of the board in which NET evaluates each position; the mean is the label."""
     held_out: float = option(0.02, "Share of games held out for validation.", bounds=(0, 1))
     """20,000 of a million positions, which distinguish losses that differ by 1%."""
     provider: str = option("auto", "Provider that runs NET, as in `gtp-engine --provider`.")
     precision: str = option("auto", "Precision of NET, as in `gtp-engine --precision`.")
-    torch: bool = option(
-        False, "Run NET with PyTorch, on a GPU if there is one; NET is a .bin.gz file or one that was trained here."
-    )
+    torch: bool = option(False)
+    """Run NET with PyTorch, on a GPU if there is one; NET is a .bin.gz file or one that was trained here."""
     compiled: bool = option(False, "Have torch compile the networks: a GPU then evaluates faster, after two minutes.")
     compressed: bool = option(True, "Compress shards: less than half the space, a hundred times as long to write.")
 
@@ -103,15 +97,13 @@ class DistillationLearning(Learning, name="training"):
     """KL from the teacher's policy of b4c64 on 9×9 after 200,000 samples with Muon: 0.003 0.705, 0.01 0.649, 0.02
     0.636, 0.04 0.642.  Long runs on boards of all sizes are safer below the best of a short one.  AdamW reached 0.724
     with 0.003."""
-    fixed_norms: float = option(
-        0.15, "Last part of the run, in which norms keep their statistics, as a share of it.", bounds=(0, 1)
-    )
+    fixed_norms: float = option(0.15, bounds=(0, 1))
+    """Last part of the run, in which norms keep their statistics, as a share of it."""
     """The statistics of board sizes differ, and the network has to cope with the mean that it is exported with (mean
     error of the lead on 19×19, b6c96, 9 minutes after 72 without: 3.4 instead of 6.0 points)."""
 
-    frozen_blocks: int = option(
-        0, "First blocks of the trunk that stay as they are; a new profile of players is added after them.", low=0
-    )
+    frozen_blocks: int = option(0, low=0)
+    """First blocks of the trunk that stay as they are; a new profile of players is added after them."""
     compiled: bool = option(False, "Have torch compile the network: a GPU then trains faster, after a minute.")
 
     def __post_init__(self) -> None:

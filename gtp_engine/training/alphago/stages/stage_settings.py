@@ -111,9 +111,8 @@ class RolloutSettings(Section, name="rollout"):
     learning_rate: float = option(0.15, "Highest learning rate.", low=_LEAST_RATE)
     final_rate: float = option(0.1, "Share of the learning rate that is left at the end.", bounds=(0, 1))
     prior: float = option(1.0, "Weight of the normal prior, in observations of each squared weight.", low=0)
-    least_count: int = option(
-        10, "A diamond pattern gets weights of its own if it occurs this often in the games.", low=1
-    )
+    least_count: int = option(10, low=1)
+    """A diamond pattern gets weights of its own if it occurs this often in the games."""
     test_share: float = option(TEST_SHARE, _TEST_SHARE_HELP, bounds=(0, 1))
     seed: int = option(1, "Seed of the order of games.", low=0)
 
