@@ -117,14 +117,18 @@ COMMANDS: Final[dict[str, CommandSpec]] = {}
 
 
 def command(
-    name: str, usage: str, summary: str, *, syntax: str | None = None, exact: bool = False, option: str | None = None
+    name: str, usage: str, text: str = "", *, syntax: str | None = None, exact: bool = False, option: str | None = None
 ) -> Callable[[H], H]:
-    """Return a decorator that enters a handler into the table; for the parameters see CommandSpec."""
+    """Return a decorator that enters a handler into the table; for the parameters see CommandSpec.
+
+    The summary is the text, by default that of the handler's docstring.
+    """
 
     def register(handler: H) -> H:
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
         section, words = handler.__module__.rpartition(".")[2], syntax or _MISSING.get(usage, SYNTAX_ERROR)
+        summary = text or (handler.__doc__ or "").partition("\n")[0]
         COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, words, exact, option)
         return handler
 

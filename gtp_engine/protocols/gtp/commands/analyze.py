@@ -170,41 +170,41 @@ def genmove_analyze(server: GtpServer, args: Command) -> str:
     return _search_and_report(server, args, play=True)
 
 
-@command("kata-search", "COLOR", "Choose a move without playing it.")
+@command("kata-search", "COLOR")
 def kata_search(server: GtpServer, args: Command) -> str:
-    """Return the engine's move."""
+    """Choose a move without playing it."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
     return record_choice(server, choice)
 
 
-@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.")
+@command("kata-search_debug", "COLOR")
 def kata_search_debug(server: GtpServer, args: Command) -> str:
-    """Return the engine's move."""
+    """The same as kata-search, and a table of the search on stderr."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
     log_choice(server, server.engine.game, choice)
     return record_choice(server, choice)
 
 
-@command("kata-search_analyze", _ANALYZE, "Choose a move without playing it, with reports like kata-analyze.")
+@command("kata-search_analyze", _ANALYZE)
 def kata_search_analyze(server: GtpServer, args: Command) -> str:
-    """Return `play` and the engine's move, which is not played."""
+    """Choose a move without playing it, with reports like kata-analyze; the reply ends with `play VERTEX`."""
     return _search_and_report(server, args, play=False)
 
 
-@command("kata-search_cancellable", "COLOR", "The same as kata-search, but the next line cancels it.")
+@command("kata-search_cancellable", "COLOR")
 def kata_search_cancellable(server: GtpServer, args: Command) -> None:
-    """Choose a move in the background; the reply is the move or `cancelled`."""
+    """The same as kata-search, but the next line cancels it; then the reply is `cancelled`."""
     color, reply = parse_color(args[0]), server.reply
     reply.interrupted = "cancelled"
     limits = Limits(cancel=server.cancel)
     server.engine.start_analysis(color, limits, lambda choice: reply.end(record_choice(server, choice)))
 
 
-@command("kata-search_analyze_cancellable", _ANALYZE, "The same as kata-search_analyze, but the next line cancels it.")
+@command("kata-search_analyze_cancellable", _ANALYZE)
 def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
-    """Choose a move in the background; the reply ends with `play VERTEX` or `play cancelled`."""
+    """The same as kata-search_analyze, but the next line cancels it; then the reply ends with `play cancelled`."""
     color, request, writer = _asked(server, args)
     reply = server.reply
 
@@ -217,9 +217,9 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
     server.engine.start_analysis(color, request, done)
 
 
-@command("stop", "", "End an analysis or pondering, as any other line does too.")
+@command("stop", "")
 def stop(server: GtpServer, args: Command) -> None:
-    """Return nothing: the arrival of this line has already ended the analysis."""
+    """End an analysis or pondering, as any other line does too when it arrives."""
 
 
 def _search_and_report(server: GtpServer, args: Command, *, play: bool) -> str:
@@ -252,13 +252,9 @@ def _asked(server: GtpServer, args: Command) -> tuple[int | None, SearchRequest,
     return options.color, request, writer
 
 
-@command(
-    "cgos-genmove_analyze",
-    "COLOR",
-    "Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`.",
-)
+@command("cgos-genmove_analyze", "COLOR")
 def cgos_genmove_analyze(server: GtpServer, args: Command) -> str:
-    """Play the engine's move; its evaluation is sent as a line before it."""
+    """Play a move like genmove; the reply is a line of JSON about the search, then `play VERTEX`."""
     color, engine = parse_color(args[0]), server.engine
     position = engine.game.copy()
     choice = engine.genmove(color, ponder=False, cancel=server.cancel)

@@ -27,15 +27,15 @@ NO_COLOR: Final = '""'
 """GoGui's notation for a point that keeps its background."""
 
 
-@command("showboard", "", "The position as text.")
+@command("showboard", "")
 def showboard(server: GtpServer, args: Command) -> str:
-    """Return two lines about the game and the board below them."""
+    """The position as text: two lines about the game, the board below them."""
     return server.engine.game.diagram()
 
 
-@command("kata-debug-print-tc", "", "Both clocks, and the least, the planned and the longest time for a move.")
+@command("kata-debug-print-tc", "")
 def print_time_control(server: GtpServer, args: Command) -> str:
-    """Return a line for each colour, in KataGo's form."""
+    """Both clocks in KataGo's form, and the least, the planned and the longest time for a move."""
     return "\n".join(_clock_line(server, color) for color in (BLACK, WHITE))
 
 
@@ -68,73 +68,73 @@ def _known(facts: Mapping[str, float]) -> list[str]:
     return [f"{name} {value:g}" for name, value in facts.items() if 0 < value < inf]
 
 
-@command("is_legal", "COLOR VERTEX", "Whether a move is legal: 1 or 0.")
+@command("is_legal", "COLOR VERTEX")
 def is_legal(server: GtpServer, args: Command) -> str:
-    """Return "1" when the rules of the game allow the move, superko included, else "0"."""
+    """Whether a move is legal, superko included: 1 or 0."""
     color = parse_color(args[0])
     game = server.engine.game
     point = read_vertex(game, args[1])
     return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
 
 
-@command("all_legal", "COLOR", "All legal moves of a color, without the pass.")
+@command("all_legal", "COLOR")
 def all_legal(server: GtpServer, args: Command) -> str:
-    """Return the legal points on one line, row by row from the top left, without the pass."""
+    """All legal moves of a color, row by row from the top left, without the pass."""
     color = parse_color(args[0])
     game = server.engine.game
     return show_vertices(game, game.legal_points(color))
 
 
-@command("list_stones", "COLOR", "All stones of a color.")
+@command("list_stones", "COLOR")
 def list_stones(server: GtpServer, args: Command) -> str:
-    """Return the stones on one line, row by row from the top left."""
+    """All stones of a color, row by row from the top left."""
     color = parse_color(args[0])
     game = server.engine.game
     points = board_points(game.width, game.height)
     return show_vertices(game, (point for point in points if game.color_at(point) == color))
 
 
-@command("color", "VERTEX", "The color of a point: black, white or empty.")
+@command("color", "VERTEX")
 def color_of(server: GtpServer, args: Command) -> str:
-    """Return the color of a point."""
+    """The color of a point: black, white or empty."""
     game = server.engine.game
     color = game.color_at(read_point(game, args[0]))
     return "empty" if color == EMPTY else format_color(color)
 
 
-@command("countlib", "VERTEX", "Number of liberties of a chain.")
+@command("countlib", "VERTEX")
 def countlib(server: GtpServer, args: Command) -> str:
-    """Return the number of liberties of the chain on a point."""
+    """Number of liberties of a chain."""
     game = server.engine.game
     return str(len(game.liberties(read_stone(game, args[0]))))
 
 
-@command("findlib", "VERTEX", "Liberties of a chain.")
+@command("findlib", "VERTEX")
 def findlib(server: GtpServer, args: Command) -> str:
-    """Return the liberties of the chain on a point, row by row from the top left."""
+    """Liberties of a chain, row by row from the top left."""
     game = server.engine.game
     return show_vertices(game, sorted(game.liberties(read_stone(game, args[0]))))
 
 
-@command("captures", "COLOR", "Number of stones a color has captured.")
+@command("captures", "COLOR")
 def captures(server: GtpServer, args: Command) -> str:
-    """Return the number of stones captured by a color."""
+    """Number of stones a color has captured."""
     color = parse_color(args[0])
     return str(server.engine.game.captures[color])
 
 
-@command("last_move", "", "The last move: color and vertex.")
+@command("last_move", "")
 def last_move(server: GtpServer, args: Command) -> str:
-    """Return the last move; fails when none was played."""
+    """The last move: color and vertex; fails when none was played."""
     game = server.engine.game
     if not game.moves:
         raise GtpError("no previous move known")
     return _show_moves(game)[-1]
 
 
-@command("move_history", "", "All moves, the last one first, one per line.")
+@command("move_history", "")
 def move_history(server: GtpServer, args: Command) -> str:
-    """Return the moves without handicap and set-up stones."""
+    """All moves, the last one first, one per line, without handicap and set-up stones."""
     return "\n".join(reversed(_show_moves(server.engine.game)))
 
 
@@ -142,9 +142,9 @@ def _show_moves(game: Game) -> list[str]:
     return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
 
 
-@command("ladder_attack", "VERTEX", "Whether a ladder captures a chain of one or two liberties: 1 and the move, or 0.")
+@command("ladder_attack", "VERTEX")
 def ladder_attack(server: GtpServer, args: Command) -> str:
-    """Return "1 D4" when the attacker, moving first, captures the chain with D4, "0" when it escapes."""
+    """Whether a ladder captures a chain of one or two liberties, the attacker first: 1 and the move, or 0."""
     game = server.engine.game
     point = read_stone(game, args[0])
     if len(game.liberties(point)) > 2:
@@ -153,25 +153,25 @@ def ladder_attack(server: GtpServer, args: Command) -> str:
     return f"1 {moves[0].vertex}" if moves else "0"
 
 
-@command("tengen-ladders", "", "Map: stones that can be captured in a ladder are red.")
+@command("tengen-ladders", "")
 def ladders(server: GtpServer, args: Command) -> str:
-    """Return the stones that a ladder captures, the attacker moving first on chains of two liberties."""
+    """Map: stones that can be captured in a ladder are red, the attacker first on chains of two liberties."""
     game = server.engine.game
     return _color_board(game, stones_in_ladders(game.board), {1: "red"})
 
 
-@command("tengen-eyes", "", "Map: real eyes are green; eyes that are or may become false are yellow.")
+@command("tengen-eyes", "")
 def eyes(server: GtpServer, args: Command) -> str:
-    """Return the points surrounded by stones of one color."""
+    """Map: real eyes are green; eyes that are or may become false are yellow."""
     game = server.engine.game
     values = np.zeros_like(game.board.color)
     eye_map(game.board, values)
     return _color_board(game, values, {1: "green", 2: "yellow"})
 
 
-@command("tengen-pass_alive", "", "Map: Black's pass-alive stones and territory are green, White's cyan.")
+@command("tengen-pass_alive", "")
 def pass_alive(server: GtpServer, args: Command) -> str:
-    """Return the stones and territory that are safe even if their owner always passes (Benson)."""
+    """Map: Black's pass-alive stones and territory (Benson) are green, White's cyan."""
     game = server.engine.game
     owners = pass_alive_owners(game.board, suicide=game.rules.suicide)
     return _color_board(game, owners, {BLACK: "green", WHITE: "cyan"})

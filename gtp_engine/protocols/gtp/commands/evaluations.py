@@ -26,25 +26,23 @@ _NAME_HUMAN: Final = "start the engine with --human-model FILE"
 _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
 
 
-@command("tengen-policy", "", "Map: the network's probability of each move.")
+@command("tengen-policy", "")
 def policy(server: GtpServer, args: Command) -> str:
-    """Return a number from 0 to 1 for every point; no search."""
+    """Map: the network's probability of each move, from 0 to 1, without a search."""
     engine = server.engine
     return _number_board(engine.game, engine.raw_evaluation().policy[0])
 
 
-@command(
-    "tengen-ownership", "", "Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."
-)
+@command("tengen-ownership", "")
 def ownership(server: GtpServer, args: Command) -> str:
-    """Return a number from −1 to 1 for every point."""
+    """Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return _number_board(server.engine.game, report.ownership_black)
 
 
-@command("tengen-top_moves", "", "The best moves after a second of search, each with its winrate in percent.")
+@command("tengen-top_moves", "")
 def top_moves(server: GtpServer, args: Command) -> str:
-    """Return pairs of a vertex and the winrate of the side to play, the best move first."""
+    """The best moves after a second of search, the best first, each with its winrate in percent."""
     game, report = server.engine.game, server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     pairs = [
         f"{game.vertex(move.point)} {100 * move.seen_by(report.to_play).winrate:.1f}"
@@ -53,17 +51,17 @@ def top_moves(server: GtpServer, args: Command) -> str:
     return " ".join(pairs)
 
 
-@command("tengen-pv", "COLOR", "The expected moves if this color plays, after a second of search.", syntax=SYNTAX_ERROR)
+@command("tengen-pv", "COLOR", syntax=SYNTAX_ERROR)
 def principal_variation(server: GtpServer, args: Command) -> str:
-    """Return vertices of alternating colors."""
+    """The expected moves if this color plays, after a second of search."""
     color = parse_color(args[0])
     report = server.engine.search(SEARCH_SECONDS, color, server.cancel)
     return "" if report.best is None else show_vertices(server.engine.game, report.best.pv)
 
 
-@command("tengen-winrate", "", "Winrate and lead after a second of search.")
+@command("tengen-winrate", "")
 def winrate(server: GtpServer, args: Command) -> str:
-    """Return winrate, lead and visits on three lines, from the view of the side to play."""
+    """Winrate, lead and visits after a second of search, on three lines, from the view of the side to play."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     return "\n".join(
         [
@@ -79,9 +77,9 @@ def _number_board(game: Game, values: Any) -> str:
     return "\n".join(board_rows(game, lambda point: f"{float(values[point]):.3f}"))
 
 
-@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]", "The network's evaluation of the position, without a search.")
+@command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]")
 def kata_raw_nn(server: GtpServer, args: Command) -> str:
-    """Return win probability, score, policy and ownership, White's view, for one symmetry (0 to 7) or all of them."""
+    """The network's evaluation of the position, White's view, without a search, in one symmetry (0 to 7) or all."""
     engine = server.engine
     color, symmetries, words = _raw_arguments(engine.game, args)
     optimism = _optimism(words.pop(0)) if words else None
@@ -91,9 +89,9 @@ def kata_raw_nn(server: GtpServer, args: Command) -> str:
     return format_evaluation(evaluation, symmetries, engine.game, color)
 
 
-@command("kata-raw-human-nn", "[COLOR] [SYMMETRY]", "The human-like network's evaluation, without a search.")
+@command("kata-raw-human-nn", "[COLOR] [SYMMETRY]")
 def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
-    """Return win probability, score, policy and ownership as `kata-raw-nn`, for the profile that is set."""
+    """The human-like network's evaluation, as kata-raw-nn prints it, for the profile that is set."""
     engine = server.engine
     if engine.human is None:
         raise GtpError("cannot run kata-raw-human-nn, -human-model was not provided", advice=_NAME_HUMAN)
@@ -106,13 +104,9 @@ def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
     return format_evaluation(evaluation, symmetries, engine.game, color, is_human=True)
 
 
-@command(
-    "debug_moves",
-    "[rawstats] [VERTEX]...",
-    "The board after these moves and what the last search knows about it; with rawstats also the network's evaluation.",
-)
+@command("debug_moves", "[rawstats] [VERTEX]...")
 def debug_moves(server: GtpServer, args: Command) -> str:
-    """Return the board, a table of the moves, and with rawstats the results of the network over all orientations."""
+    """The board after these moves, what the last search knows about it, and with rawstats the network's evaluation."""
     engine = server.engine
     game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
     for word in words:
@@ -126,9 +120,9 @@ def debug_moves(server: GtpServer, args: Command) -> str:
     return "\n".join(parts)
 
 
-@command("kata-benchmark", "VISITS", "Search ten positions with this many visits each; print the speed.", exact=True)
+@command("kata-benchmark", "VISITS", exact=True)
 def kata_benchmark(server: GtpServer, args: Command) -> str:
-    """Return one line in KataGo's format."""
+    """Search ten positions with this many visits each; print the speed in a line of KataGo's format."""
     visits = parse_integer(args[0], failure="visits not an integer")
     if not 1 <= visits <= MOST_VISITS:
         raise GtpError(f"syntax error: {counted(visits, 'visit')}", expected=f"1 to {MOST_VISITS}")
@@ -149,9 +143,9 @@ def kata_benchmark(server: GtpServer, args: Command) -> str:
     )
 
 
-@command("kata-get-models", "", "The loaded networks, as JSON.")
+@command("kata-get-models", "")
 def kata_get_models(server: GtpServer, args: Command) -> str:
-    """Return a list of the networks, with KataGo's keys."""
+    """The loaded networks, as JSON with KataGo's keys."""
     engine = server.engine
     loaded = [evaluator for evaluator in (engine.evaluator, engine.human) if evaluator is not None]
     facts = [each.info.on(engine.game.width, engine.game.height).katago_facts() for each in loaded]

@@ -47,21 +47,16 @@ NETWORK_COMMANDS: Final = ("dboard/Policy/tengen-policy",)
 """Entries that need a network."""
 
 
-@command("gogui-analyze_commands", "", "The entries of GoGui's analyze menu.")
+@command("gogui-analyze_commands", "")
 def gogui_analyze_commands(server: GtpServer, args: Command) -> str:
-    """Return one line TYPE/LABEL/COMMAND for each entry; from now on GoGui gets live graphics."""
+    """The entries of GoGui's analyze menu, a line TYPE/LABEL/COMMAND each; live graphics are shown from then on."""
     server.watching = GOGUI
     return "\n".join((*(NETWORK_COMMANDS if server.config.wants_network else ()), *ANALYZE_COMMANDS))
 
 
-@command(
-    "tengen-param",
-    "[NAME VALUE]",
-    "Print the settings of GoGui's dialog, one per line, or change one of them.",
-    exact=True,
-)
+@command("tengen-param", "[NAME VALUE]", exact=True)
 def tengen_param(server: GtpServer, args: Command) -> str:
-    """Return lines `[TYPE] NAME VALUE`, or set one of these parameters."""
+    """Print the settings of GoGui's dialog, one per line: `[TYPE] NAME VALUE`, or change one of them."""
     engine = server.engine
     if not args:
         return "\n".join(f"{kind} {name} {_shown(engine.config.value(key))}" for name, key, kind in PARAMETERS)
@@ -77,6 +72,6 @@ def _shown(value: Value) -> str:
     return str(int(value)) if isinstance(value, bool) else format_value(value)
 
 
-@command("gogui-interrupt", "", "Indicates that the comment `# interrupt` ends a search early.")
+@command("gogui-interrupt", "")
 def gogui_interrupt(server: GtpServer, args: Command) -> None:
-    """Return nothing: GoGui only checks that the command exists."""
+    """Indicates that the comment `# interrupt` ends a search early; GoGui only checks that the command exists."""

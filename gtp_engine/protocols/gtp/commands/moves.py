@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 STATUSES: Final = ("alive", "seki", "dead")
 
 
-@command("play", "COLOR VERTEX", "Play a stone or a pass, in any order of colors.", exact=True)
+@command("play", "COLOR VERTEX", exact=True)
 def play(server: GtpServer, args: Command) -> None:
-    """Play a move; the engine ponders after it if it has chosen the last move of this colour, as with kata-search."""
+    """Play a stone or a pass, in any order of colors; the engine ponders if it chose this color's last move."""
     color = parse_color(args[0])
     point = read_vertex(server.engine.game, args[1])
     server.engine.play(point, color)
@@ -37,41 +37,39 @@ def play(server: GtpServer, args: Command) -> None:
         server.last_choice = None
 
 
-@command("gogui-play_sequence", "[COLOR VERTEX]...", "Play several moves, all or none, for GoGui.")
+@command("gogui-play_sequence", "[COLOR VERTEX]...")
 def gogui_play_sequence(server: GtpServer, args: Command) -> None:
-    """Play moves; when one of them is illegal nothing is played."""
+    """Play several moves, all or none, for GoGui."""
     server.engine.play_sequence(read_moves(server.engine.game, args.words))
 
 
-@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.")
+@command("genmove", "COLOR")
 def genmove(server: GtpServer, args: Command) -> str:
-    """Play the engine's move."""
+    """Choose a move and play it: a vertex, pass or resign."""
     return _choose(server, parse_color(args[0]))
 
 
-@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.")
+@command("genmove_debug", "COLOR")
 def genmove_debug(server: GtpServer, args: Command) -> str:
-    """Play the engine's move."""
+    """The same as genmove, and a table of the search on stderr."""
     return _choose(server, parse_color(args[0]), explained=True)
 
 
-@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.")
+@command("reg_genmove", "COLOR")
 def reg_genmove(server: GtpServer, args: Command) -> str:
-    """Return the engine's move without playing it."""
+    """Choose a move as genmove does, but do not play it."""
     return _choose(server, parse_color(args[0]), play=False)
 
 
-@command(
-    "kgs-genmove_cleanup", "COLOR", "Like genmove, but do not pass while dead stones of the opponent are on the board."
-)
+@command("kgs-genmove_cleanup", "COLOR")
 def kgs_genmove_cleanup(server: GtpServer, args: Command) -> str:
-    """Play the engine's move after a dispute about dead stones."""
+    """Like genmove, but do not pass while dead stones of the opponent are on the board."""
     return _choose(server, parse_color(args[0]), cleanup=True)
 
 
-@command("undo", "", "Take back one move.")
+@command("undo", "")
 def undo(server: GtpServer, args: Command) -> None:
-    """Take back the last move of either color; handicap and set-up stones are not moves.
+    """Take back one move of either color; handicap and set-up stones are not moves.
 
     GNU Go and KataGo ignore a number here, and qGo sends 0 for one move; but 2 or more is not meant to be one.
     """
@@ -80,18 +78,18 @@ def undo(server: GtpServer, args: Command) -> None:
     server.engine.undo()
 
 
-@command("gg-undo", "[NUMBER]", "Take back a number of moves (default 1), all or none.", exact=True)
+@command("gg-undo", "[NUMBER]", exact=True)
 def gg_undo(server: GtpServer, args: Command) -> None:
-    """Take back several moves."""
+    """Take back a number of moves (default 1), all or none."""
     number = parse_integer(args[0], failure="syntax error") if len(args) else 1
     if number < 0:
         raise GtpError(f"cannot undo {counted(number, 'move')}", expected="0 or more")
     server.engine.undo(number)
 
 
-@command("gomill-explain_last_move", "", "Winrate, visits and expected moves of the last search.")
+@command("gomill-explain_last_move", "")
 def gomill_explain_last_move(server: GtpServer, args: Command) -> str:
-    """Return one line about the engine's last move; nothing before its first."""
+    """Winrate, visits and expected moves of the engine's last search; nothing before its first."""
     return server.explanation()
 
 
@@ -129,9 +127,9 @@ def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
     server.log(choice_text(position, choice, server.engine.config.gtp.analysis_perspective))
 
 
-@command("final_score", "", "The score, such as B+3.5, W+7.0 or 0; dead stones are estimated.")
+@command("final_score", "")
 def final_score(server: GtpServer, args: Command) -> str:
-    """Return the score of the position under the game's rules; stderr gets a line if it is an estimate.
+    """The score, such as B+3.5, W+7.0 or 0; dead stones are estimated, and stderr says where it is an estimate.
 
     There is always a decimal: gogui-twogtp compares the text with those of GNU Go and KataGo.
     """
@@ -142,22 +140,17 @@ def final_score(server: GtpServer, args: Command) -> str:
     return text if text == "0" or "." in text else f"{text}.0"
 
 
-@command("final_status", "VERTEX", "Status of a stone (alive, seki or dead) or of an empty point.")
+@command("final_status", "VERTEX")
 def final_status(server: GtpServer, args: Command) -> str:
-    """Return the status of one point at the end of the game."""
+    """Status of a stone (alive, seki or dead) or of an empty point at the end of the game."""
     engine = server.engine
     point = read_point(engine.game, args[0])  # before the estimate, which takes seconds
     return engine.outcome(server.cancel).statuses[point]
 
 
-@command(
-    "final_status_list",
-    "STATUS",
-    "Groups of stones with that status (alive, seki or dead), one per line.",
-    syntax="missing status",
-)
+@command("final_status_list", "STATUS", syntax="missing status")
 def final_status_list(server: GtpServer, args: Command) -> str:
-    """Return the groups that are alive, in seki or dead, one per line; nothing if there are none."""
+    """Groups of stones with that status (alive, seki or dead), one per line; nothing if there are none."""
     status = args[0].lower()
     if status not in STATUSES:
         raise GtpError(f"invalid status {shown(args[0])}", expected=", ".join(STATUSES))

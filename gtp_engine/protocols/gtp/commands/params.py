@@ -78,34 +78,34 @@ def _option_of(name: str) -> str:
     return key
 
 
-@command("kata-list-params", "", "The names of all settings, KataGo's and Tengen's own.")
+@command("kata-list-params", "")
 def kata_list_params(server: GtpServer, args: Command) -> str:
-    """Return the names on one line."""
+    """The names of all settings, KataGo's and Tengen's own, on one line."""
     return " ".join(OPTION_OF)
 
 
-@command("kata-get-param", "NAME", "The value of a setting.")
+@command("kata-get-param", "NAME")
 def kata_get_param(server: GtpServer, args: Command) -> str:
-    """Return the value."""
+    """The value of a setting."""
     return format_value(get_value(server.engine.config, args[0]))
 
 
-@command("kata-get-params", "", "All settings as JSON.")
+@command("kata-get-params", "")
 def kata_get_params(server: GtpServer, args: Command) -> str:
-    """Return one object with every name and value."""
+    """All settings as JSON."""
     config = server.engine.config
     return json.dumps({name: get_value(config, name) for name in OPTION_OF}, separators=(",", ":"))
 
 
-@command("kata-set-param", "NAME [VALUE]", "Change a setting; without a value, restore its default.", exact=True)
+@command("kata-set-param", "NAME [VALUE]", exact=True)
 def kata_set_param(server: GtpServer, args: Command) -> None:
-    """Change one setting."""
+    """Change a setting; without a value, restore its default."""
     _configure(server, {args[0]: args[1] if len(args) > 1 else None})
 
 
-@command("kata-set-params", "JSON...", "Change several settings, all or none, given as a JSON object.")
+@command("kata-set-params", "JSON...")
 def kata_set_params(server: GtpServer, args: Command) -> None:
-    """Change settings given as {"maxVisits": 500, "ponderingEnabled": false}."""
+    """Change several settings, all or none, given as a JSON object."""
     _configure(server, _read_settings(args.text))
 
 

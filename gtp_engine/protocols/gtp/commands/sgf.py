@@ -10,15 +10,9 @@ from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.sgf import read_sgf_file
 
 
-@command(
-    "loadsgf",
-    "FILE [MOVE_NUMBER]",
-    "Load an SGF file, up to the position before that move.",
-    syntax="missing filename",
-    option="files",
-)
+@command("loadsgf", "FILE [MOVE_NUMBER]", syntax="missing filename", option="files")
 def loadsgf(server: GtpServer, args: Command) -> None:
-    """Replace the game by the main line of a record; size, komi, rules and handicap come from it."""
+    """Load the main line of an SGF file, with its size, komi and rules, up to the position before that move."""
     name, move_number = _read_arguments(args)
     engine = server.engine
     try:
@@ -27,9 +21,9 @@ def loadsgf(server: GtpServer, args: Command) -> None:
         raise GtpError(f"cannot load file: {error}") from error
 
 
-@command("printsgf", "[FILE]", "Print the game as SGF, or write it to a file.")
+@command("printsgf", "[FILE]")
 def printsgf(server: GtpServer, args: Command) -> str:
-    """Return the game as SGF; with a file name other than "-", write it there."""
+    """Print the game as SGF, or write it to a file."""
     text = server.engine.to_sgf(server.cancel)
     name = _unquote(args.text)
     if name in ("", "-"):
