@@ -302,7 +302,6 @@ if TYPE_CHECKING:
 
     def wide(value: SupportsInt) -> int:
         """Return an integer as int64, in which kernels calculate; array elements and literals have other types."""
-        ...
 
 else:
     wide = np.int64

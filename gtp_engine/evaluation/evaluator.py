@@ -87,7 +87,6 @@ class RolloutPolicy(Protocol):
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the policy for the first `count` rows into `policy` [B, n], as in `Evaluation`."""
-        ...
 
 
 class Evaluator(RolloutPolicy, Protocol):
@@ -101,14 +100,12 @@ class Evaluator(RolloutPolicy, Protocol):
     @property
     def info(self) -> EvaluatorInfo:
         """The description of this evaluator."""
-        ...
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions; blocks, without holding the GIL for long.
 
         Scratch parts of their boards may be used, but are restored.
         """
-        ...
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size, so that no later call has to; may take seconds.
@@ -116,15 +113,12 @@ class Evaluator(RolloutPolicy, Protocol):
         Where `info.prepares_beside` says so, it is called while another thread evaluates.  Raises ModelError if a
         network does not play this size.
         """
-        ...
 
     def clear_cache(self) -> None:
         """Empty the cache of evaluations, if there is one."""
-        ...
 
     def close(self) -> None:
         """Free what the evaluator holds; it cannot be used afterwards."""
-        ...
 
 
 class BareEvaluator:

@@ -46,11 +46,9 @@ class Holder(Protocol):
     @property
     def memory(self) -> float:
         """The memory in use, MiB."""
-        ...
 
     def clear(self) -> None:
         """Give it back."""
-        ...
 
 
 class MemoryBudget:

@@ -146,21 +146,17 @@ class ShownAnalysis(Protocol):
     @property
     def to_play(self) -> Color:
         """Whose move is searched."""
-        ...
 
     def seen_by(self, side: int | str) -> "ShownAnalysis":
         """Return the same with the winrates of that side."""
-        ...
 
     @property
     def moves(self) -> Sequence[Any]:
         """Those that were searched, the best first, each with vertex, visits and winrate."""
-        ...
 
     @property
     def ownership(self) -> Mapping[str, float]:
         """The owner of each point by vertex, from −1 to 1: Black's, or those of its `side`."""
-        ...
 
 
 def draw_svg(

@@ -78,7 +78,6 @@ class Encoder(Protocol):
         4 to 7 only on square boards).  The scratch parts of the boards in `positions` are used and restored.  Does not
         hold the GIL.
         """
-        ...
 
 
 def new_inputs(encoder: Encoder, batch: int, width: int, height: int) -> Inputs:

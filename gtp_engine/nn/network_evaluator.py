@@ -63,34 +63,27 @@ class Model(Protocol):
     @property
     def path(self) -> Path | None:
         """The file, where this process has it."""
-        ...
 
     @property
     def files(self) -> tuple[Path, ...]:
         """All files on which its outputs depend, as far as this process has them."""
-        ...
 
     @property
     def precision(self) -> str:
         """The number format in which it calculates."""
-        ...
 
     @property
     def batch(self) -> int:
         """Positions in one call that it runs most efficiently."""
-        ...
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size; raises ModelError."""
-        ...
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]; K ≥ 1."""
-        ...
 
     def close(self) -> None:
         """Free the network."""
-        ...
 
 
 class InputBuffers(threading.local):

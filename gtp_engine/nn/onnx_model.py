@@ -156,7 +156,6 @@ class Session(Protocol):
 
     def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Return the outputs by name, for contiguous inputs by name."""
-        ...
 
 
 class OnnxModel:

@@ -102,7 +102,6 @@ class Watcher(Protocol):
 
     def __call__(self, progress: Progress, /) -> bool:
         """Return whether to stop now.  Must not block."""
-        ...
 
 
 AT_ANY_DEPTH: Final = 1_000_000
@@ -297,7 +296,6 @@ class Children(Protocol):
 
     def child_by_move(self, node: int, move: int) -> int | None:
         """Return the node that `move` (a point or PASS) leads to, None if the tree has none."""
-        ...
 
 
 def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
@@ -329,23 +327,18 @@ class Searcher(Protocol):
         `to_play` defaults to the side whose turn it is.  Ends at the limits; a search that was cancelled before it
         began still returns a move.
         """
-        ...
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return what the tree holds about a position with `color` to play; None if nothing.
 
         Only searches with a network tell.
         """
-        ...
 
     def clear(self) -> None:
         """Forget the game, and start the random numbers again if they have a seed."""
-        ...
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers at `seed` (None: differently every time) and forget the game."""
-        ...
 
     def close(self) -> None:
         """End threads; the search cannot be used afterwards."""
-        ...

@@ -208,11 +208,9 @@ class WorkerStation(Protocol):
 
     def send(self, number: int, task: Any) -> None:
         """Have it do a task after those that it has."""
-        ...
 
     def end(self) -> None:
         """End it, in the middle of its work if need be."""
-        ...
 
 
 class WorkerHost(Protocol):
@@ -220,11 +218,9 @@ class WorkerHost(Protocol):
 
     def start(self, number: int, life: int, tell: TellMessage) -> WorkerStation:
         """Start one, which reports what becomes of it, from any thread."""
-        ...
 
     def capacity(self) -> int:
         """Return for how many workers there is room now."""
-        ...
 
 
 @dataclass

@@ -206,11 +206,9 @@ class FrontEnd(Protocol):
 
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
-        ...
 
     def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the file to write; raises ConfigError for one that cannot be merged, and where there is none."""
-        ...
 
     def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return `steps`, or those that depend on the command and the file."""

@@ -170,7 +170,6 @@ class GroupSearcher(Protocol):
 
         `tell` receives what has been done of the group that is being searched, in positions, now and then.
         """
-        ...
 
 
 class GroupSearch:

@@ -62,14 +62,12 @@ class Display(Protocol):
 
     def show_progress(self, screen: Screen) -> None:
         """Show a screen while the engine thinks."""
-        ...
 
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Show a screen and return the line that the person types, None at the end of the input.
 
         "" if `tick` returns None meanwhile.  Ctrl-C raises KeyboardInterrupt.
         """
-        ...
 
 
 @contextmanager

@@ -33,15 +33,12 @@ class Reports(Protocol):
 
     async def begin(self) -> None:
         """Ask for the search."""
-        ...
 
     async def next(self) -> Analysis | None:
         """Return the newest report that has arrived, or wait for one; None after the last."""
-        ...
 
     def stop(self) -> None:
         """Stop the search; blocks for no reply, and again is harmless."""
-        ...
 
 
 class AsyncAnalysis:

@@ -27,7 +27,6 @@ class RolloutPlayer(Protocol):
 
         Once `is_dropped` returns true the results are not read, so the player may return early.
         """
-        ...
 
 
 NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
@@ -58,23 +57,18 @@ class Calls(Protocol):
 
     def submit(self, call: Call, at_once: int = 1) -> Job:
         """Return the job that will run `call`, beside others if so many may run at once."""
-        ...
 
     def wait(self, job: Job, seconds: float | None = None) -> bool:
         """Return whether a job is done, after waiting for it; raises what it raised."""
-        ...
 
     def wake(self) -> None:
         """End the wait of the searching thread, which then checks why."""
-        ...
 
     def drain(self) -> None:
         """Drop the jobs that have not begun, and wait for the running one."""
-        ...
 
     def close(self) -> None:
         """Free what the calls need."""
-        ...
 
 
 class EvaluationThread:

@@ -90,7 +90,6 @@ class LeafPlayer(Protocol):
 
     def play_out(self, leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
         """Play out the boards of the rows begin … end − 1 (`leaf_board`), as `play_out` does."""
-        ...
 
 
 NewLeafPlayer = Callable[[int, int], LeafPlayer]

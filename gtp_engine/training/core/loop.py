@@ -56,11 +56,9 @@ class Stream(Protocol[Prefetched]):
 
     def state(self) -> dict[str, Any]:
         """Return the place in the stream."""
-        ...
 
     def go_to(self, state: dict[str, Any]) -> None:
         """Continue at a place that `state` returned."""
-        ...
 
 
 @contextmanager
@@ -93,24 +91,19 @@ class Task(Protocol[Module_in, Positions]):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of a step's figures, "loss" first."""
-        ...
 
     @property
     def stream(self) -> Stream[Positions]:
         """The batches, without end."""
-        ...
 
     def figures(self, module: Module_in, batch: Positions) -> Tensor:
         """Return the figures of a batch as a vector, means over its positions; the loss has its gradient."""
-        ...
 
     def counts_statistics(self, fraction: float) -> bool:
         """Return whether norms take their statistics from batches after `fraction` of the run."""
-        ...
 
     def validate(self, module: Module_in) -> Validation:
         """Return the figures of a network in evaluation mode on each validation set."""
-        ...
 
 
 class RunProgress(NamedTuple):

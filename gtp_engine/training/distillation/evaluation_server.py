@@ -47,7 +47,6 @@ class BitsModel(Protocol):
 
     def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
         """Return the outputs for `bits` [K, planes, ⌈A/8⌉] and `globals_` [K, globals]."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ class MovePolicy(Protocol):
 
     def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         """Return probabilities [K, n] by point for K rows of `positions`, which show `games`."""
-        ...
 
 
 class NetworkMoves:

@@ -47,15 +47,12 @@ class Objective(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the figures, "loss" first."""
-        ...
 
     def figures(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
         """Return the figures of a network's outputs as a vector, means over the examples; the loss has its gradient."""
-        ...
 
     def validate(self, evaluate: Evaluate) -> Figures:
         """Return the figures of a network on the test positions."""
-        ...
 
 
 class ExampleTask:
