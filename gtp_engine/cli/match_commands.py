@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,14 +129,16 @@ def _different_names(match: MatchSettings, names: dict[str, str]) -> dict[str, s
 
 def _play(match: MatchSettings, folder: "MatchFolder", pool: "GamePool | None") -> "list[GameRecord]":
     """Play the missing games of the match and return all; an interruption ends the program."""
-    from gtp_engine.arena.match.runner import MatchProgress, run_match
+    from gtp_engine.arena.match.runner import run_match, show_games
     from gtp_engine.base.progress import ProgressBar
 
     try:
         with ProgressBar(total=match.games) as bar:
             if pool is not None:
                 pool.note = bar.log
-            return run_match(match, folder, MatchProgress(bar, folder.records(), match.sprt).game_over, pool=pool)
+            show = partial(show_games, bar, folder, match.sprt)
+            show()
+            return run_match(match, folder, show, pool=pool)
     except KeyboardInterrupt:
         played = counted(len(folder.records()), "finished game")
         click.echo(f"Interrupted; {folder.path} keeps {played}. Run the same command again to continue.", err=True)
@@ -194,7 +197,7 @@ def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int
     from gtp_engine.arena.match.settings import MatchError
     from gtp_engine.arena.tournament.standings import format_tables, tables_of
     from gtp_engine.arena.tournament.tournament_file import read_description
-    from gtp_engine.arena.tournament.tournament_runner import TournamentProgress, TournamentRunner
+    from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, show_games
     from gtp_engine.base.progress import ProgressBar
 
     description = read_description(file)
@@ -213,11 +216,12 @@ def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int
         ):
             if pool is not None:
                 pool.note = bar.log
-            progress = TournamentProgress(description, folder, file.stem, bar)
-            runner = TournamentRunner(description, folder, progress.game_over, pool)
+            runner = TournamentRunner(
+                description, folder, lambda *ended: show_games(runner, file.stem, bar, ended), pool
+            )
             if others := ", ".join(runner.other_matches):
                 bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
-            progress.begin(runner.results)
+            show_games(runner, file.stem, bar)
             runner.run()
     except KeyboardInterrupt:
         click.echo(f"Interrupted; {folder} keeps the finished games. Run the same command again to continue.", err=True)

@@ -17,7 +17,7 @@ from gtp_engine.arena.match.settings import MatchError
 from gtp_engine.arena.tournament import tournament_runner
 from gtp_engine.arena.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
-from gtp_engine.arena.tournament.tournament_runner import TournamentProgress, TournamentRunner, run_tournament
+from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, run_tournament, show_games
 from gtp_engine.base.errors import counted
 from gtp_engine.cli import cli
 from gtp_engine.search.limits import CancelToken
@@ -213,7 +213,8 @@ class TestTables:
         texts: list[str] = []
         bar: Any = SimpleNamespace(update=lambda share, text: texts.append(text))
         for records in ([], won_by("first")):
-            TournamentProgress(description, tmp_path, "cup", bar).begin({Meeting(1, 0, 0): records})
+            runner: Any = SimpleNamespace(description=description, out=tmp_path, results={Meeting(1, 0, 0): records})
+            show_games(runner, "cup", bar)
         assert texts == ["0 games", "1 game, engine 1 leads"]
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:

@@ -298,30 +298,17 @@ class _Match:
             player.kill()
 
 
-class MatchProgress:
-    """Shows finished games on a bar whose total is the number of games; `finished` were played before."""
-
-    def __init__(self, bar: ProgressBar, finished: Sequence[GameRecord], test: Sprt | None = None) -> None:
-        self._bar = bar
-        self._records = list(finished)
-        self._test = test
-        self._update()
-
-    def game_over(self, record: GameRecord) -> None:
-        """Show one more finished game."""
-        self._records.append(record)
-        line = f"game {record.game}: {record.result} ({record.black} black, {counted(record.moves, 'move')})"
-        self._bar.log(f"{line} {record.detail}".rstrip())
-        self._update()
-
-    def _update(self) -> None:
-        self._bar.update(len(self._records), f"{counted(len(self._records), 'game')}, {self._score()}")
-
-    def _score(self) -> str:
-        summary = summarize(self._records, self._test)
-        low, high = summary.win_rate_interval
-        score = f"first {summary.win_rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
-        return f"{score} LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else score
+def show_games(bar: ProgressBar, folder: MatchFolder, test: Sprt | None, ended: GameRecord | None = None) -> None:
+    """Show the finished games on a bar whose total is the number of games, and a line about the one that has ended."""
+    if ended is not None:
+        line = f"game {ended.game}: {ended.result} ({ended.black} black, {counted(ended.moves, 'move')})"
+        bar.log(f"{line} {ended.detail}".rstrip())
+    records = folder.records()
+    summary = summarize(records, test)
+    low, high = summary.win_rate_interval
+    score = f"first {summary.win_rate:.0%} [{low:.0%}–{high:.0%}]" if summary.games else "first –"
+    ratio = f" LLR {summary.sprt.llr:+.2f}" if summary.sprt is not None else ""
+    bar.update(len(records), f"{counted(len(records), 'game')}, {score}{ratio}")
 
 
 # Games on other machines

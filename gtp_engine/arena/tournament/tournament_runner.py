@@ -8,7 +8,7 @@ it, the leader stands beside the bar, and the files of the tables are up to date
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -66,7 +66,7 @@ class TournamentRunner:
         pool: GamePool | None = None,
     ) -> None:
         self.description: Final = description
-        self._out: Final = out
+        self.out: Final = out
         self._on_game: Final = on_game
         self._pool: Final = pool
         self._cores: Final = _core_sets(description.parallel) if description.bind_to_cores else None
@@ -89,7 +89,7 @@ class TournamentRunner:
     def other_matches(self) -> list[str]:
         """The names of folders beside those of the meetings that hold games: engines were renamed, moved or removed."""
         known = {folder.path.name for folder in self._folders.values()}
-        return sorted(path.parent.name for path in self._out.glob("*/results.jsonl") if path.parent.name not in known)
+        return sorted(path.parent.name for path in self.out.glob("*/results.jsonl") if path.parent.name not in known)
 
     def run(self, cancel: CancelToken | None = None) -> None:
         """Play the missing games, unless `cancel` ends the tournament.
@@ -156,43 +156,28 @@ def _core_sets(parallel: int) -> list[set[int]]:
     return [set(cores[index * each : (index + 1) * each]) for index in range(parallel)]
 
 
-class TournamentProgress:
-    """Reports games on `bar`, and writes index.html and results.json in `folder` after each of them."""
-
-    def __init__(self, description: Tournament, folder: Path, title: str, bar: ProgressBar) -> None:
-        self._description: Final = description
-        self._folder: Final = folder
-        self._title: Final = title
-        self._bar: Final = bar
-        self._results: dict[Meeting, list[GameRecord]] = {}
-
-    def begin(self, results: Mapping[Meeting, Sequence[GameRecord]]) -> None:
-        """Show the games that were played before."""
-        self._results = {meeting: list(records) for meeting, records in results.items()}
-        self._update()
-
-    def game_over(self, meeting: Meeting, record: GameRecord) -> None:
-        """Show one more finished game."""
-        self._results[meeting].append(record)
-        names = [self._description.entrants[place].name for place in (meeting.first, meeting.second)]
+def show_games(
+    runner: TournamentRunner, title: str, bar: ProgressBar, ended: tuple[Meeting, GameRecord] | None = None
+) -> None:
+    """Show the finished games on `bar`, a line about one that has ended, and write index.html and results.json."""
+    description, folder, results = runner.description, runner.out, runner.results
+    if ended is not None:
+        meeting, record = ended
+        names = [description.entrants[place].name for place in (meeting.first, meeting.second)]
         black, white = names if record.black == "first" else reversed(names)
-        condition = self._description.conditions[meeting.condition].title
+        condition = description.conditions[meeting.condition].title
         line = f"{condition}: {black} (B) – {white} (W) {record.result}, {counted(record.moves, 'move')}"
-        self._bar.log(f"{line} {record.detail}".rstrip())
-        self._update()
-
-    def _update(self) -> None:
-        played = sum(len(records) for records in self._results.values())
-        tables = tables_of(self._description, self._results)
-        leader = self._description.entrants[tables[0].order[0]].name
-        self._bar.update(played, counted(played, "game") + (f", {leader} leads" if played else ""))
-        files = {
-            "index.html": page_of(self._title, self._description, tables, self._results),
-            "results.json": json.dumps(to_json(self._description, tables, self._results), indent=1) + "\n",
-        }
-        try:
-            for name, text in files.items():
-                with replacing(self._folder / name) as path:
-                    path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise MatchError(f"cannot write to {self._folder}: {error.strerror}") from error
+        bar.log(f"{line} {record.detail}".rstrip())
+    played, tables = sum(map(len, results.values())), tables_of(description, results)
+    leader = description.entrants[tables[0].order[0]].name
+    bar.update(played, counted(played, "game") + (f", {leader} leads" if played else ""))
+    files = {
+        "index.html": page_of(title, description, tables, results),
+        "results.json": json.dumps(to_json(description, tables, results), indent=1) + "\n",
+    }
+    try:
+        for name, text in files.items():
+            with replacing(folder / name) as path:
+                path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MatchError(f"cannot write to {folder}: {error.strerror}") from error
