@@ -83,7 +83,8 @@ class GameSession:
         """What of the record that the game was loaded from was left out or guessed."""
         self._dead = None if extras.dead is None else frozenset(map(self.point, extras.dead))
         self._proposed: FinalScore | None = None
-        self._result = ""
+        self.result = ""
+        """The result as SGF writes it: "B+3.5", "W+R", "0", "Void" (see `sgf.values`); "" before the end."""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
         self._may_resign = extras.may_resign
@@ -193,7 +194,7 @@ class GameSession:
     @property
     def phase(self) -> Phase:
         """What the session waits for."""
-        if self._result:
+        if self.result:
             return Phase.FINISHED
         if self._has_two_passes(since=self._resumed_at):
             return Phase.SCORING
@@ -222,11 +223,6 @@ class GameSession:
         engine.set_game(self.game)
         engine.set_time_settings(self.settings.time)
         self.engine, self._found = engine, None
-
-    @property
-    def result(self) -> str:
-        """The result as SGF writes it: "B+3.5", "W+R", "0", "Void" (see `sgf.values`); "" before the end."""
-        return self._result
 
     @property
     def stones_to_place(self) -> int:
@@ -474,14 +470,14 @@ class GameSession:
 
         In a position that is not settled it is the lead that searches expect.
         """
-        result = str(self.score()) if self.phase is Phase.SCORING else self._result
+        result = str(self.score()) if self.phase is Phase.SCORING else self.result
         return bool(result) and self._has_two_passes(since=0) and result == str(self.game.score(self.dead))
 
     def accept_score(self) -> str:
         """End the game with the score as it stands now; return the result."""
         self.require(Phase.SCORING)
         self.finish(str(self.score()))
-        return self._result
+        return self.result
 
     def resume(self) -> None:
         """Play on, from the scoring or after the end.  The engine, if it has resigned, does not do so again.
@@ -542,7 +538,7 @@ class GameSession:
             may_resign=self._may_resign,
             is_own=self.is_own,
             node=next(number for number, node in enumerate(self.tree.nodes()) if node is self.node),
-            result=self._result,
+            result=self.result,
             encoding=self.tree.encoding,
             dead=None if self._dead is None else tuple(map(self.game.vertex, sorted(self._dead))),
             free_handicap=self.settings.stones if self.stones_to_place else 0,
@@ -633,14 +629,14 @@ class GameSession:
     def _end(self, result: str) -> None:
         """End the game with a result; "" changes nothing."""
         if result:
-            self._result = result
+            self.result = result
             self._found = None
             self.clock.pause()
 
     def _write_result(self) -> None:
         """Write the result into the record, unless the game is but a variation of one that came from elsewhere."""
         if self.is_own or (self.node.is_in_main_line and not self.node.children):
-            self.tree.root.set("RE", *([self._result] if self._result else []))
+            self.tree.root.set("RE", *([self.result] if self.result else []))
 
     def _play_on(self, *, resumed_at: int) -> None:
         """Go back to playing, even after two passes."""
@@ -648,9 +644,9 @@ class GameSession:
 
     def _reopen(self, *, resumed_at: int) -> None:
         """Forget the result; an engine that has resigned plays to the end then."""
-        if self._result == f"{_LETTERS[self.settings.human]}+R":
+        if self.result == f"{_LETTERS[self.settings.human]}+R":
             self._may_resign = False
-        self._result, self._found, self._dead, self._resumed_at = "", None, None, resumed_at
+        self.result, self._found, self._dead, self._resumed_at = "", None, None, resumed_at
         self._write_result()
 
     def _continue(self) -> None:
@@ -667,7 +663,7 @@ class GameSession:
             Phase.PLACING: f"{player} still has {counted(self.stones_to_place, 'handicap stone')} to place",
             Phase.PLAYING: "the game has not ended",
             Phase.SCORING: "both have passed: dead stones are being marked",
-            Phase.FINISHED: f"the game has ended: {self._result}",
+            Phase.FINISHED: f"the game has ended: {self.result}",
         }
         raise GameStateError(now[self.phase])
 

@@ -110,17 +110,13 @@ class Outbox:
         self._loop: Final = asyncio.get_running_loop()
         self._messages: Final[deque[str]] = deque()
         self._size = 0
-        self._is_closed = False
+        self.is_closed = False
+        """Whether the client has gone."""
         self._asked = 0.0
         self._changed: Final = threading.Condition()
         self._work: Final = asyncio.Event()
         self._room: Final = asyncio.Event()
         self._room.set()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the client has gone."""
-        return self._is_closed
 
     def is_lost(self) -> bool:
         """Return whether the connection is closed, though what it had brought may not have been read.
@@ -131,12 +127,12 @@ class Outbox:
         if (now := time.monotonic()) > self._asked + GONE_CHECK:
             self._asked = now
             self._call(self._ask)
-        return self._is_closed or self._transport is None or self._transport.is_closing() or _hung_up(self._transport)
+        return self.is_closed or self._transport is None or self._transport.is_closing() or _hung_up(self._transport)
 
     def put(self, message: str) -> None:
         """Send a message soon; return at once.  Does nothing if the client has gone."""
         with self._changed:
-            if self._is_closed:
+            if self.is_closed:
                 return
             self._messages.append(message)
             self._size += len(message)
@@ -149,8 +145,8 @@ class Outbox:
         For other threads than the event loop's.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closed or self._size <= ROOM)
-        if self._is_closed:
+            self._changed.wait_for(lambda: self.is_closed or self._size <= ROOM)
+        if self.is_closed:
             raise BrokenPipeError("the client has gone")
         self.put(message)
 
@@ -161,10 +157,10 @@ class Outbox:
     async def run(self, response: web.WebSocketResponse) -> None:
         """Send messages until the client has gone or the task is cancelled."""
         try:
-            while not self._is_closed:
+            while not self.is_closed:
                 await self._work.wait()
                 self._work.clear()
-                while self._messages and not self._is_closed:
+                while self._messages and not self.is_closed:
                     async with asyncio.timeout(STALL):
                         await response.send_str(self._messages[0])
                     self._sent()
@@ -173,13 +169,13 @@ class Outbox:
 
     async def flush(self) -> None:
         """Wait until everything is sent, or the client has gone."""
-        while self._messages and not self._is_closed:
+        while self._messages and not self.is_closed:
             await asyncio.sleep(0.01)
 
     def close(self) -> None:
         """Forget what has not been sent; no thread waits any more."""
         with self._changed:
-            self._is_closed = True
+            self.is_closed = True
             self._messages.clear()
             self._size = 0
             self._changed.notify_all()
@@ -206,7 +202,7 @@ class Outbox:
     def _update(self) -> None:
         """Let the event loop see what has changed."""
         self._work.set()
-        if self._is_closed or self._size <= ROOM:
+        if self.is_closed or self._size <= ROOM:
             self._room.set()
         else:
             self._room.clear()

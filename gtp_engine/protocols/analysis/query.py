@@ -81,29 +81,25 @@ class Fields:
     """
 
     def __init__(self, data: Mapping[str, Any], *, name: str = "", field: str = "") -> None:
-        self._data: Final = data
+        self.data: Final = data
+        """All fields."""
         self._name: Final = name
         self._field: Final = field
         self._names_read: Final[set[str]] = set()
 
     def __contains__(self, name: str) -> bool:
         self._names_read.add(name)
-        return name in self._data
+        return name in self.data
 
     def value(self, name: str) -> Any:
         """Return the value as it is, None if the field is missing."""
         self._names_read.add(name)
-        return self._data.get(name)
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """All fields."""
-        return self._data
+        return self.data.get(name)
 
     def unexpected(self, more: Iterable[str] = ()) -> list[str]:
         """Return the fields that were not read, without those in `more`."""
         known = self._names_read.union(more)
-        return [name for name in self._data if name not in known]
+        return [name for name in self.data if name not in known]
 
     def integer(self, name: str, low: int, high: int) -> int:
         """Return an integer within the bounds."""
@@ -167,7 +163,7 @@ class Fields:
 
     def error(self, name: str, expected: str, *, given: Any = _MISSING) -> QueryError:
         """Return the error for a field, with the value given (by default that of the field) and the one expected."""
-        value = self._data.get(name, _MISSING) if given is _MISSING else given
+        value = self.data.get(name, _MISSING) if given is _MISSING else given
         text = _MISSING if value is _MISSING else shown_json(value)
         shown_name = f"{self._name}.{name}" if self._name else name
         return QueryError(self._field or name, problem(f"{shown_name} {text}", expected=expected))
