@@ -45,7 +45,8 @@ class PuctConfig(Section, name="puct"):
     fpu_reduction: float = option(0.2, bounds=(0, 2), katago="fpuReductionMax")
     """How much worse than its position, in utility, a move without visits is assumed to be once all likely moves have
     visits."""
-    root_fpu_reduction: float = option(0.1, "The same at the root.", bounds=(0, 2), katago="rootFpuReductionMax")
+    root_fpu_reduction: float = option(0.1, bounds=(0, 2), katago="rootFpuReductionMax")
+    """The same at the root."""
     fpu_parent_by_policy: bool = option(True, katago="fpuParentWeightByVisitedPolicy")
     """The utility of that position mixes the network's evaluation with the mean of its subtree by the prior visited so
     far, see --fpu-parent-power; else by --fpu-parent-weight."""
@@ -119,7 +120,8 @@ class PuctConfig(Section, name="puct"):
     # --- evaluation ---
     policy_optimism: float = option(1.0, bounds=(0, 1), katago="policyOptimism")
     """Share of the optimistic policy, for networks that have one; it finds surprising moves."""
-    root_policy_optimism: float = option(0.2, "The same at the root.", bounds=(0, 1), katago="rootPolicyOptimism")
+    root_policy_optimism: float = option(0.2, bounds=(0, 1), katago="rootPolicyOptimism")
+    """The same at the root."""
     policy_temperature: float = option(1.0, bounds=(0.01, 5), katago="nnPolicyTemperature")
     """Temperature of the network's policy: above 1 flattens it, below 1 sharpens it."""
     ignore_all_history: bool = option(False, katago="ignoreAllHistory")
@@ -196,7 +198,8 @@ class PuctConfig(Section, name="puct"):
     """Moves on 19x19 after which the difference to the early temperatures has halved; fewer on smaller boards."""
     root_noise: bool = option(False, katago="rootNoiseEnabled")
     """Add Dirichlet noise to the root's prior, for self-play."""
-    noise: float = option(0.25, "Share of this noise.", bounds=(0, 1), katago="rootDirichletNoiseWeight")
+    noise: float = option(0.25, bounds=(0, 1), katago="rootDirichletNoiseWeight")
+    """Share of this noise."""
     noise_concentration: float = option(10.83, bounds=(0.001, 1e4), katago="rootDirichletNoiseTotalConcentration")
     """Sum of the noise's parameters over all moves."""
     # --- the mixture of AlphaGo (Silver et al. 2016): leaf value (1 − λ) v + λ z ---

@@ -211,7 +211,8 @@ class PlayConfig(Section, name="play", shapes_trees=False):
     than the time for the move.  At a level the policy is that of people of the rank."""
     delay_max: float = option(1e6, unit="seconds", bounds=(0, 1e6), katago_gtp="delayMoveMax")
     """Longest wait before a move ({katago_gtp})."""
-    resign: bool = option(True, "Resign lost games; otherwise play them out.", katago_gtp="allowResignation")
+    resign: bool = option(True, katago_gtp="allowResignation")
+    """Resign lost games; otherwise play them out."""
     resign_winrate: float = option(0.05, bounds=(0, 0.5), katago_gtp="resignThreshold")
     """A move counts as lost when the engine's winrate is below this ({katago_gtp}, from -1 to 0)."""
     resign_turns: int = option(3, unit="moves", bounds=(1, 1000), katago_gtp="resignConsecTurns")
@@ -275,7 +276,8 @@ class VarietyConfig(Section, name="variety"):
 class GtpConfig(Section, name="gtp", shapes_trees=False):
     """How the GTP server answers its controller."""
 
-    name: str = option("Tengen", "Answer to the GTP command name; some front ends choose their dialect by it.")
+    name: str = option("Tengen")
+    """Answer to the GTP command name; some front ends choose their dialect by it."""
     version: str | None = option(None)
     """Answer to the GTP command version; not set: the version of KataGo that has the same commands, then the engine's
     own."""
@@ -367,7 +369,8 @@ class NetworkConfig(Section, name="network"):
     way for the same position; none leaves it unchanged.  all averages over all orientations, at up to eight times the
     cost; 1 to 7 is one of those that kata-raw-nn numbers."""
     # Chosen, not measured: low enough to cost no visits, high enough that a search finds the end of a game.
-    pass_prior: float = option(0.005, "Probability of a pass, for networks whose policy has none.", bounds=(0, 0.5))
+    pass_prior: float = option(0.005, bounds=(0, 0.5))
+    """Probability of a pass, for networks whose policy has none."""
 
 
 GOOD_ENOUGH: Final = 0.0005
@@ -387,13 +390,15 @@ class QuantizeSettings(Section, name="quantize"):
 
     positions: int = option(768, bounds=(48, 100_000))
     """Positions to take from games: two thirds for calibration, one third for validation."""
-    seed: int = option(1, "Seed of the games.", low=0)
+    seed: int = option(1, low=0)
+    """Seed of the games."""
     # If the network is accurate, `sensitivity.OUTLIER_SHARE` is the limit where that is smaller.
     float_share: float = option(0.4, bounds=(0, 1))
     """Largest share of the work left in floating point, for the layers that lose most accuracy; at most 0.1 if the
     network is accurate in 8 bits."""
     provider: str = option("auto", unit="name")
     """What runs the network for these measurements, as in `gtp-engine --provider`."""
-    threads: int = option(0, "Threads of the network; 0: one for each core.", low=0)
+    threads: int = option(0, low=0)
+    """Threads of the network; 0: one for each core."""
     good_enough: float = GOOD_ENOUGH
     good_enough_winrate: float = GOOD_ENOUGH_WINRATE
