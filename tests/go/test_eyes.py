@@ -7,7 +7,6 @@ import pytest
 import reference
 from board_helpers import COLOR, board_of, map_of, points_of, random_position
 
-from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.tactics import eye_map, is_eye, is_eye_shape, is_real_eye
 
 
@@ -29,22 +28,6 @@ def oracle_map(position: reference.Position) -> str:
 
     cells = "".join(value(point) for point in range(len(position.cells)))
     return reference.draw(position._replace(cells=cells))
-
-
-def test_is_eye_counts_only_stones_against_an_eye():
-    """The rule for random play: empty corners are not held against an eye, stones of the opponent are."""
-    position = reference.parse("""
-        . X . . .
-        X . X O .
-        . X . . .
-        . . X . O
-        . X . X .""")
-    board, points = board_of(position), points_of(position)
-    assert is_eye(board, points[6], BLACK)
-    assert not is_real_eye(board, points[6], BLACK)
-    assert not is_eye_shape(board, points[17], BLACK)
-    assert is_eye(board, points[0], BLACK) and is_eye_shape(board, points[0], BLACK)
-    assert not is_eye(board, points[0], WHITE)
 
 
 @pytest.mark.parametrize("size", [(2, 2), (3, 3), (2, 6), (5, 4), (7, 7), (9, 9), (19, 19)])

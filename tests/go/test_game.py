@@ -98,13 +98,6 @@ def test_a_number_that_is_no_color_is_refused(color: int):
     assert state(game) == before
 
 
-def test_suicide_of_two_stones_depends_on_the_rules():
-    for name, rules in PRESETS.items():
-        game = game_from(". X O\nO O .\n. . .", rules)
-        expected = None if name in ("tromp-taylor", "new-zealand", "nz", "ing", "goe") else "suicide"
-        assert game.illegal_reason(vertex(game, "A3"), BLACK) == expected, name
-
-
 # --- set-up, handicap, copies ---
 
 
@@ -173,17 +166,6 @@ def test_set_up_of_a_crowded_position_captures_nothing():
     assert position_of(game.board, 3, 3) == reference.parse("X X X\nO O X\nO . X")
     game.play("B1", BLACK)
     assert game.captures == {BLACK: 3, WHITE: 0}
-
-
-def test_handicap_stones_are_blacks_and_white_moves():
-    game = Game(9)
-    points = [vertex(game, text) for text in ("C3", "G7", "C7")]
-    game.set_handicap(points)
-    assert game.handicap == 3
-    assert game.to_play == WHITE
-    assert game.moves == ()
-    assert [game.color_at(point) for point in points] == [BLACK] * 3
-    assert game.captures == {BLACK: 0, WHITE: 0}
 
 
 def test_the_turn_can_be_given_to_either_side_until_the_next_move():

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import meaning, texts
 
-from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
-from gtp_engine.go.coords import board_points, format_vertex, is_on_board, point_to_xy
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE
+from gtp_engine.go.coords import Move, board_points, format_vertex, is_on_board, point_to_xy
+from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points, max_fixed_handicap, star_points
 
 SIZES = (2, 3, 6, 7, 8, 9, 12, 13, 14, 18, 19, 24, 25)
@@ -67,24 +68,7 @@ def test_free_handicap_on_any_board(data: st.DataObject, width: int, height: int
     assert len(points) == len(set(points)) == n
     assert set(points) < set(board_points(width, height))
     assert points == free_handicap_points(n, width, height)
-    assert all_chains_have_a_liberty(set(points), width=width, height=height)
-
-
-def all_chains_have_a_liberty(stones: set[int], *, width: int, height: int) -> bool:
-    board = set(board_points(width, height))
-    unseen = set(stones)
-    while unseen:
-        chain, frontier, free = set[int](), [unseen.pop()], False
-        while frontier:
-            point = frontier.pop()
-            chain.add(point)
-            around = {point - 1, point + 1, point - width - 1, point + width + 1} & board
-            free = free or bool(around - stones)
-            frontier.extend((around & stones) - chain)
-        unseen -= chain
-        if not free:
-            return False
-    return True
+    Game(width, height).set_up(Move(BLACK, point) for point in points)  # which refuses chains without a liberty
 
 
 def test_the_last_two_free_points_are_two_eyes() -> None:

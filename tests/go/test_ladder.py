@@ -5,6 +5,7 @@ first, a chain of two liberties if the attacker moves first); every other stone 
 In those of `MARKED`, "b" and "w" are moves of Black and White that capture a chain of two liberties.
 """
 
+import functools
 import random
 
 import numpy as np
@@ -61,13 +62,16 @@ MARKED = """
 """A ladder that works from one side, and a snapback, of which either move works."""
 
 
+work_of = functools.cache(ladder.new_ladder_work)
+"""Leftovers of one reading must not reach the next: all of a size share their arrays."""
+
+
 class Reader:
     """The kernels' answers about one position, with the board checked to be as before each time."""
 
     def __init__(self, position: reference.Position):
-        self.position = position
         self.board = board_of(position)
-        self.work = ladder.new_ladder_work(position.width, position.height)
+        self.work = work_of(position.width, position.height)
 
     def marks(self) -> ladder.MarkArray:
         counts, out = (np.full(self.board.color.size, 7, dtype=kind) for kind in (np.int32, np.uint8))
@@ -183,21 +187,3 @@ def test_a_ko_ban_on_the_attacker_counts():
     assert reader.attacks(ko) == [], "the stone that took the ko cannot be retaken now"
     reader.board.info[KO_POINT] = 0
     assert reader.attacks(ko) == [mouth]
-
-
-def test_empty_board_and_full_walls_give_an_empty_map():
-    for size in ((2, 2), (19, 19), (25, 2)):
-        assert not Reader(reference.empty_position(*size)).map().any()
-
-
-def test_work_arrays_serve_many_readings():
-    """Leftovers of one reading must not reach the next: the same arrays give the same answers in any order."""
-    rng = random.Random(5)
-    positions = [random_position(rng, 7, 7, 40) for _ in range(10)]
-    shared: ladder.LadderWork = ladder.new_ladder_work(7, 7)
-    first = [Reader(position).map().tolist() for position in positions]
-    for order in (positions, positions[::-1]):
-        for position in order:
-            reader = Reader(position)
-            reader.work = shared
-            assert reader.map().tolist() == first[positions.index(position)]

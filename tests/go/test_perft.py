@@ -34,10 +34,6 @@ class Stanza(NamedTuple):
     passes: bool
     counts: dict[int, int]
 
-    @property
-    def deepest(self) -> int:
-        return max(self.counts)
-
 
 def read_stanzas(path: Path) -> list[Stanza]:
     stanzas = []
@@ -49,16 +45,9 @@ def read_stanzas(path: Path) -> list[Stanza]:
         assert set(values) == {"id", "board", "ko", "suicide", "passes"}, f"{path.name}: {block}"
         counts = dict(tuple(map(int, value.split())) for key, value in pairs if key == "perft")
         assert sorted(counts) == list(range(1, len(counts) + 1)), f"{path.name}: depths of {values['id']}"
-        stanzas.append(
-            Stanza(
-                values["id"],
-                reference.parse(values["board"].replace("/", "\n")),
-                Ko(values["ko"]),
-                values["suicide"] == "yes",
-                values["passes"] == "yes",
-                counts,
-            )
-        )
+        start = reference.parse(values["board"].replace("/", "\n"))
+        suicide, passes = (values[key] == "yes" for key in ("suicide", "passes"))
+        stanzas.append(Stanza(values["id"], start, Ko(values["ko"]), suicide, passes, counts))
     return stanzas
 
 
@@ -86,6 +75,6 @@ def test_the_files_hold_every_kind_of_rules():
 def test_game_counts():
     for stanza in STANZAS:
         game = game_of(stanza.start, Rules(ko=stanza.ko, suicide=stanza.suicide))
-        found = perft_of_game(game, stanza.deepest, passes=stanza.passes)
+        found = perft_of_game(game, max(stanza.counts), passes=stanza.passes)
         assert dict(enumerate(found, start=1)) == stanza.counts, stanza.id
         assert game.moves == ()

@@ -4,15 +4,16 @@ Drawn positions state the points of both sides by hand; random ones must agree w
 diagram "#" is a dead black and "@" a dead white stone.
 """
 
-import json
 import random
+from dataclasses import replace
 
 import pytest
 import reference
 from board_helpers import COLOR, SEKI, game_from, game_of, parse_diagram, points_of, random_position
 
 from gtp_engine import Game, KomiError, Rules, Score
-from gtp_engine.go.constants import EMPTY, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
 
 AREA = Rules()
@@ -104,26 +105,15 @@ def test_territory_beside_unfilled_neutral_points_is_no_seki():
     assert points(game.score()) == (3, 3)
 
 
-@pytest.mark.parametrize(
-    ("rules", "stones", "bonus"),
-    [("chinese", 2, 2), ("chinese", 9, 9), ("aga", 2, 1), ("aga", 5, 4), ("tromp-taylor", 4, 0), ("japanese", 4, 0)],
-)
-def test_handicap_bonus(rules: str, stones: int, bonus: int):
-    board = Game(9, 9, PRESETS[rules], 0.5)
-    handicap = [p for p in range(board.board.color.size) if board.board.color[p] == EMPTY][: 2 * stones : 2]
-    board.set_handicap(handicap)
-    assert board.handicap == stones
-    assert board.score().white == 0.5 + bonus
-
-
-@pytest.mark.parametrize(("bonus", "points"), [("N", 2), ("N-1", 1), ("0", 0)])
-def test_a_handicap_bonus_counts_under_territory_rules_too(bonus: str, points: int) -> None:
+@pytest.mark.parametrize("scoring", Scoring)
+@pytest.mark.parametrize(("rules", "bonus"), [("chinese", 5), ("aga", 4), ("tromp-taylor", 0)])
+def test_a_handicap_bonus_counts_under_all_rules(rules: str, bonus: int, scoring: Scoring) -> None:
     """As in KataGo, whose presets of territory rules have none."""
-    rules = {"ko": "SIMPLE", "scoring": "TERRITORY", "tax": "SEKI", "suicide": False, "whiteHandicapBonus": bonus}
-    game = Game(5, 5, Rules.parse(json.dumps(rules)), 0.5)
-    game.set_handicap([p for p in range(game.board.color.size) if game.board.color[p] == EMPTY][:4:2])
-    assert game.score().white == 0.5 + points
-    assert game.area_komi == 0.5 + points + 2, "Black has placed two stones more"
+    game = Game(9, 9, replace(PRESETS[rules], scoring=scoring), 0.5)
+    game.set_handicap(board_points(9, 9)[:10:2])
+    assert (game.handicap, game.to_play, game.score().white) == (5, WHITE, 0.5 + bonus)
+    assert [*game.stones.values()] == [BLACK] * 5
+    assert game.area_komi == 0.5 + bonus + 5 * (scoring is Scoring.TERRITORY), "Black has placed five stones more"
 
 
 @pytest.mark.parametrize(

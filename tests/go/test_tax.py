@@ -16,7 +16,7 @@ TWO_GROUPS_AGAINST_ONE = """
     X X O O O X X
     O O O . O O O
     . . O O O . ."""
-"""Black's groups have one eye point each."""
+"""Black's groups have one eye point each, White's has two."""
 
 TWO_POINTS_THAT_ARE_ONE_EYE = """
     . . X . O . . O
@@ -35,21 +35,12 @@ def counted(board: Board, tax: Tax, width: int, height: int) -> int:
     return tax_balance(board.color, int(board.info[STRIDE]), tax is Tax.ALL, new_tax_work(width, height))
 
 
-@pytest.mark.parametrize("tax", [Tax.SEKI, Tax.ALL])
-@pytest.mark.parametrize(
-    ("diagram", "in_seki", "in_all"),
-    [
-        (TWO_GROUPS_AGAINST_ONE, 0, 1 + 1 - 2),
-        (SEKI, 1 - 1, 1 + 2 - 1 - 2),
-        (TWO_POINTS_THAT_ARE_ONE_EYE, 2 - 2, 2 + 2 - 2 - 2),
-    ],
-    ids=["two groups against one", "seki", "two points that are one eye"],
-)
-def test_the_tax_by_hand(diagram: str, in_seki: int, in_all: int, tax: Tax) -> None:
+@pytest.mark.parametrize("diagram", [TWO_GROUPS_AGAINST_ONE, SEKI, TWO_POINTS_THAT_ARE_ONE_EYE])
+def test_taxes_that_are_equal_for_both_sides(diagram: str) -> None:
     position = reference.parse(diagram)
     board = game_of(position).board
-    want = in_all if tax is Tax.ALL else in_seki
-    assert (expected(board, tax), counted(board, tax, position.width, position.height)) == (want, want)
+    for tax in (Tax.SEKI, Tax.ALL):
+        assert expected(board, tax) == counted(board, tax, position.width, position.height) == 0
 
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (5, 7), (9, 9), (19, 19)], ids=str)
