@@ -54,30 +54,8 @@ def drive(unpacked: Path, config: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-@pytest.fixture(scope="module")
-def report(unpacked: Path) -> dict[str, Any]:
-    """Return what KaTrain saw of the engine without a network, as its user's own command ("altcommand")."""
-    # exec: KaTrain ends the shell, nothing else
-    command = f'exec "{sys.executable}" -m gtp_engine analysis --threads 1 --search rave'
-    return drive(unpacked, {"backend": "custom", "altcommand": command})
-
-
-@pytest.fixture(scope="module")
-def network_report(unpacked: Path) -> dict[str, Any]:
-    """Return what KaTrain saw of the engine in place of its KataGo: its own command, and networks of KataGo's."""
-    if os.name == "nt":
-        pytest.skip("the stand-in for KataGo is a POSIX shell script")
-    program = unpacked / "katrain" / "KataGo" / "katago"  # where KaTrain has its own
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@" --seed 1\n')  # repeatable
-    program.chmod(0o755)
-    for name, human in (("net", 0), ("human", 1)):
-        (unpacked / "katrain" / f"{name}.bin.gz").write_bytes(NetworkFile(15, seed=3, human=human).bytes(gzipped=True))
-    models = {"model": "katrain/net.bin.gz", "humanlike_model": "katrain/human.bin.gz"}
-    return drive(unpacked, {"katago": "", "config": "katrain/KataGo/analysis_config.cfg", **models})
-
-
-def check_positions(report: dict[str, Any], *, policy: bool) -> None:
-    """Check what KaTrain shows of the positions it had analysed."""
+def check(report: dict[str, Any], *, policy: bool) -> None:
+    """Check what KaTrain shows, of whatever engine, and that its own requests are met."""
     for name, area, player in (
         ("first", 81, "B"),
         ("white_to_play", 81, "W"),
@@ -95,60 +73,44 @@ def check_positions(report: dict[str, Any], *, policy: bool) -> None:
         assert shown["orders"] == sorted(shown["orders"])
         assert all(pv[0] == move for move, pv in zip(shown["moves"], shown["pv"], strict=True) if pv)
         assert len(shown["moves"]) >= 2
+    others, region = report["alternatives"], report["region"]
+    assert others["moves"] and not set(report["known"]) & set(others["moves"])
+    corner = {f"{column}{row}" for column in "ABC" for row in (7, 8, 9)}
+    assert {"pass"} < set(region["moves"]) | {"pass"} <= corner | {"pass"}
+    assert report["rules"] == [10] * 5, "all are known"
+    assert "Illegal move" in report["sweep_of_occupied_point"]
+    assert (report["handicap_strategy"], report["unknown_setting"]) == (10, 10)
+    assert not report["pondering"]["was_complete"], "its end is waited for"
+    assert report["pondering"]["stop"] < bound(2)  # seconds, the best of several; a tenth of one on an idle machine
+    assert report["new_game"]["seconds"] < bound(10)  # seconds for 20 visits after 20 queries of 100,000
+    assert report["errors"] == []
+    assert not any("Traceback" in line or "rror" in line for line in report["stderr"])
+    assert report["threads"] == ["MainThread"]
 
 
-def test_katrain_shows_the_analysis(report: dict[str, Any]) -> None:
-    check_positions(report, policy=False)
+def test_katrain_shows_the_analysis(unpacked: Path) -> None:
+    """Without a network, by its user's own command ("altcommand")."""
+    # exec: KaTrain ends the shell, nothing else
+    command = f'exec "{sys.executable}" -m gtp_engine analysis --threads 1 --search rave'
+    report = drive(unpacked, {"backend": "custom", "altcommand": command})
+    check(report, policy=False)
     assert report["handicap"]["winrate"] > 0.5, "Black's, two stones up"
 
 
-def test_katrain_shows_the_analysis_of_a_network(network_report: dict[str, Any]) -> None:
-    check_positions(network_report, policy=True)
-    for lost in ("points_lost", "winrate_lost"):
-        assert any(network_report["first"][lost])
-
-
-def test_katrains_own_files_are_imported_and_its_settings_explained(network_report: dict[str, Any]) -> None:
-    log = "\n".join(network_report["stderr"])
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for KataGo is a POSIX shell script")
+def test_the_engine_takes_the_place_of_katrains_katago(unpacked: Path) -> None:
+    """With its command, settings and files: networks are imported, and the log explains what has no effect."""
+    program = unpacked / "katrain" / "KataGo" / "katago"  # where KaTrain has its own
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gtp_engine "$@" --seed 1\n')  # repeatable
+    program.chmod(0o755)
+    for name, human in (("net", 0), ("human", 1)):
+        (unpacked / "katrain" / f"{name}.bin.gz").write_bytes(NetworkFile(15, seed=3, human=human).bytes(gzipped=True))
+    models = {"model": "katrain/net.bin.gz", "humanlike_model": "katrain/human.bin.gz"}
+    report = drive(unpacked, {"katago": "", "config": "katrain/KataGo/analysis_config.cfg", **models})
+    check(report, policy=True)
+    assert any(report["first"]["points_lost"]) and any(report["first"]["winrate_lost"])
+    log = "\n".join(report["stderr"])
     assert log.count("Importing ") == log.count("Imported as ") == 2
     assert "homeDataDir (the variable TENGEN_DATA_DIR)" in log
     assert "numAnalysisThreads" in log
     assert "WARNING" not in log
-
-
-class TestBoth:
-    """What does not depend on the network."""
-
-    @pytest.fixture(params=["rollouts", "network"])
-    def seen(
-        self, report: dict[str, Any], network_report: dict[str, Any], request: pytest.FixtureRequest
-    ) -> dict[str, Any]:
-        return report if request.param == "rollouts" else network_report
-
-    def test_moves_are_left_out_as_katrain_asks(self, seen: dict[str, Any]) -> None:
-        others, region = seen["alternatives"], seen["region"]
-        assert others["moves"]
-        assert not set(seen["known"]) & set(others["moves"])
-        corner = {f"{column}{row}" for column in "ABC" for row in (7, 8, 9)}
-        assert {"pass"} < set(region["moves"]) | {"pass"} <= corner | {"pass"}
-
-    def test_all_of_katrains_rules_are_known(self, seen: dict[str, Any]) -> None:
-        assert seen["rules"] == [10] * 5
-
-    def test_an_illegal_move_of_a_sweep_is_recognised(self, seen: dict[str, Any]) -> None:
-        assert "Illegal move" in seen["sweep_of_occupied_point"]
-
-    def test_settings_of_katrains_players_do_not_fail(self, seen: dict[str, Any]) -> None:
-        assert (seen["handicap_strategy"], seen["unknown_setting"]) == (10, 10)
-
-    def test_pondering_lets_the_game_be_analysed_and_stops_at_once(self, seen: dict[str, Any]) -> None:
-        assert not seen["pondering"]["was_complete"], "its end is waited for"
-        assert seen["pondering"]["stop"] < bound(2)  # seconds, the best of several; a tenth of one on an idle machine
-
-    def test_a_new_game_forgets_the_old_one(self, seen: dict[str, Any]) -> None:
-        assert seen["new_game"]["seconds"] < bound(10)  # seconds for 20 visits after 20 queries of 100,000
-
-    def test_katrain_met_no_error(self, seen: dict[str, Any]) -> None:
-        assert seen["errors"] == []
-        assert not any("Traceback" in line or "rror" in line for line in seen["stderr"])
-        assert seen["threads"] == ["MainThread"]

@@ -23,33 +23,6 @@ FOLDER = Path(__file__).parent / "sabaki"
 INSTALL = "npm install --prefix tests/gtp/sabaki"
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return what the client saw."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
-    if not (FOLDER / "node_modules" / "@sabaki" / "gtp").is_dir():
-        pytest.skip(f"@sabaki/gtp is not installed: run {INSTALL}")
-    folder = tmp_path_factory.mktemp("sabaki")
-    (folder / "gtp.cfg").write_text("maxVisits = 20\nnumSearchThreads = 2\n")
-    (folder / "net.bin.gz").write_bytes(NetworkFile(15, seed=3).bytes(gzipped=True))
-    arguments = ["gtp", "-model", str(folder / "net.bin.gz"), "-config", str(folder / "gtp.cfg")]
-    command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", *arguments]
-    environment = {**os.environ, "TENGEN_DATA_DIR": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=bound(180), env=environment)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_start_up_without_waiting_for_replies(report: Any) -> None:
-    name, version, protocol, commands, time_settings, rules = report["startup"]
-    assert (name, protocol, time_settings, rules) == ("KataGo-compatible Tengen", "2", "", "")
-    assert version == f"1.17.2 (Tengen {__version__})"
-    assert {"play", "undo", "set_free_handicap", "rectangular_boardsize"} <= set(commands.split("\n"))
-    assert not {"analyze", "genmove_analyze"} & set(commands.split("\n"))
-
-
 def rows(board: str) -> dict[int, str]:
     """Return the rows of a board as showboard prints it, by number, with . X O only."""
     found = {}
@@ -60,34 +33,32 @@ def rows(board: str) -> dict[int, str]:
     return found
 
 
-def test_syncing_sets_handicap_and_plays_moves(report: Any) -> None:
+def test_sabaki_drives_the_engine(tmp_path: Path) -> None:
+    """It waits for no reply at the start, and sends hundreds of commands at once."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    if not (FOLDER / "node_modules" / "@sabaki" / "gtp").is_dir():
+        pytest.skip(f"@sabaki/gtp is not installed: run {INSTALL}")
+    (tmp_path / "gtp.cfg").write_text("maxVisits = 20\nnumSearchThreads = 2\n")
+    (tmp_path / "net.bin.gz").write_bytes(NetworkFile(15, seed=3).bytes(gzipped=True))
+    arguments = ["gtp", "-model", str(tmp_path / "net.bin.gz"), "-config", str(tmp_path / "gtp.cfg")]
+    command = [node, str(FOLDER / "client.mjs"), sys.executable, "-m", "gtp_engine", *arguments]
+    environment = {**os.environ, "TENGEN_DATA_DIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=bound(180), env=environment)
+    assert done.returncode == 0, done.stderr
+    report: Any = json.loads(done.stdout)
+    name, version, protocol, commands, time_settings, rules = report["startup"]
+    assert (name, protocol, time_settings, rules) == ("KataGo-compatible Tengen", "2", "", "")
+    assert version == f"1.17.2 (Tengen {__version__})"
+    assert {"play", "undo", "set_free_handicap", "rectangular_boardsize"} <= set(commands.split("\n"))
+    assert not {"analyze", "genmove_analyze"} & set(commands.split("\n"))
     board = rows(report["synced"])
     assert (board[3], board[5], board[7]) == ("..X...X..", "....O....", "..O...X..")
-
-
-def test_syncing_to_another_line_takes_moves_back(report: Any) -> None:
     board = rows(report["resynced"])
     assert (board[3], board[5], board[6], board[7]) == ("..X......", ".........", "...X.....", "..O...X..")
-
-
-def test_syncing_a_rectangle(report: Any) -> None:
     board = rows(report["rectangle"])
-    assert len(board) == 13
-    assert board[4] == "...XX...."
-
-
-def test_a_move_of_the_engine_is_tracked(report: Any) -> None:
+    assert (len(board), board[4]) == (13, "...XX....")
     assert report["trackedMove"] == ["B", report["move"].upper()]
-
-
-def test_errors_belong_to_their_command(report: Any) -> None:
     assert report["error"] == ["? illegal move: D4 is occupied"]
-
-
-def test_hundreds_of_commands_at_once_are_answered_in_order(report: Any) -> None:
-    assert report["inOrder"] is True
-    assert report["komi"] == "297.0"
-
-
-def test_stopping_ends_the_process_by_itself(report: Any) -> None:
-    assert report["exitCode"] == 0
+    assert (report["inOrder"], report["komi"], report["exitCode"]) == (True, "297.0", 0)
