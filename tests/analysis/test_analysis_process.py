@@ -76,9 +76,12 @@ def test_without_a_network() -> None:
 
 
 def test_with_a_network(network: str) -> None:
+    """With a seed, the same query has the same answer."""
     wanted = ("Ownership", "OwnershipStdev", "MovesOwnership", "MovesOwnershipStdev", "Policy", "PVVisits")
     everything = {f"include{name}": True for name in (*wanted, "NoResultValue")}
-    with AnalysisProcess("-model", network) as server:
+    with AnalysisProcess("-model", network, "--seed", "1") as server:
+        first, second = (server.ask(query(moves=[["B", "E5"]], maxVisits=30)) for _ in range(2))
+        assert first == second
         server.send(query(moves=[["B", "E5"], ["W", "C3"]], analyzeTurns=[0, 2], maxVisits=40, **everything))
         avoid = [{"player": "B", "moves": ["E5", "pass"], "untilDepth": 1}]
         server.send(query(id="avoid", maxVisits=60, avoidMoves=avoid))
@@ -104,12 +107,6 @@ def test_with_a_network(network: str) -> None:
     (model,) = responses["models", None]["models"]
     assert model["name"] and model["maxBatchSize"] > 0
     assert (isinstance(model["version"], int), model["usingFP16"]) == (True, "false")
-
-
-def test_with_a_seed_the_same_query_has_the_same_answer(network: str) -> None:
-    with AnalysisProcess("-model", network, "--seed", "1") as server:
-        answers = [server.ask(query(moves=[["B", "E5"]], maxVisits=30)) for _ in range(2)]
-    assert answers[0] == answers[1]
 
 
 def test_a_first_start_answers_while_it_compiles(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,11 +172,10 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def test_ogatak_meets_katago(tmp_path: Path) -> None:
+def test_ogatak_meets_katago(network: str, tmp_path: Path) -> None:
     """Its command line and first queries (`src/modules/engine.js`); it warns of boards above 19 that are analysed."""
     (tmp_path / "a.cfg").write_text("maxVisits = 10\nnumAnalysisThreads = 2\n")
-    network = v7_network(tmp_path / "net.onnx")
-    with AnalysisProcess("-config", str(tmp_path / "a.cfg"), "-model", str(network), "-quit-without-waiting") as server:
+    with AnalysisProcess("-config", str(tmp_path / "a.cfg"), "-model", network, "-quit-without-waiting") as server:
         version = server.ask({"id": "query_version", "action": "query_version"})["version"]
         assert version == "1.17.2", "which decides about the fields of queries"
         tested = query(id="test_bs29", rules="Chinese", komi=None, boardXSize=29, boardYSize=29, maxVisits=1)

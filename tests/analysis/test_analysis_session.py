@@ -77,14 +77,18 @@ class TestAnswers:
         assert (limits.ignores_history, limits.anti_mirror) == (ignores_history, anti_mirror)
 
     def test_reports_during_the_search(self) -> None:
-        with SessionClient(FakeBackend(0.002)) as client:
-            client.send(query(maxVisits=200, reportDuringSearchEvery=0.05))
+        """Only the first search of the position begins from the start."""
+        backend = FakeBackend(0.002)
+        with SessionClient(backend) as client:
+            client.send(query(maxVisits=100, reportDuringSearchEvery=0.03))
             responses = client.finish()
+        first, *later = [request.resumes for _, request in backend.opened[0].seen]
+        assert not first and later and all(later)
         assert [response["isDuringSearch"] for response in responses] == [True] * (len(responses) - 1) + [False]
         assert len(responses) >= 3
         visits = [response["rootInfo"]["visits"] for response in responses]
         assert visits == sorted(set(visits))
-        assert visits[-1] == 200
+        assert visits[-1] == 100
 
     def test_reports_at_short_intervals_leave_time_to_search(self) -> None:
         """Each report ends a slice; where going on took longer than the interval, the search stood still for good."""
@@ -108,19 +112,9 @@ class TestAnswers:
             assert len(searcher.playouts) > 3
             assert min(searcher.playouts[:-1]) > 1
 
-    def test_only_the_first_search_of_a_position_begins_anew(self) -> None:
-        backend = FakeBackend(0.002)
-        with SessionClient(backend) as client:
-            client.send(query(maxVisits=100, reportDuringSearchEvery=0.05))
-            client.finish()
-        first, *later = [request.resumes for _, request in backend.opened[0].seen]
-        assert not first
-        assert later
-        assert all(later)
-
     def test_only_a_first_report(self) -> None:
         with SessionClient(FakeBackend(0.002)) as client:
-            client.send(query(maxVisits=200, firstReportDuringSearchAfter=0.05))
+            client.send(query(maxVisits=50, firstReportDuringSearchAfter=0.02))
             assert [response["isDuringSearch"] for response in client.finish()] == [True, False]
 
     def test_a_limit_in_seconds(self, clock: FakeTime) -> None:

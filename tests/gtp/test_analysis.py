@@ -392,8 +392,12 @@ def first_and_last(engine: GtpProcess) -> tuple[float, float]:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_a_process_reports_soon_and_stops_at_once() -> None:
-    with GtpProcess("--board-size", "9") as engine:
+    """And plays with the network that ships; the last line lacks its end."""
+    with GtpProcess("--board-size", "9", "--visits", "8") as engine:
         assert engine.ask(b"get_komi\n") == b"= 7.0\n\n"
         require_once(lambda: first_and_last(engine)[0], below=FIRST_LINE)
         require_once(lambda: first_and_last(engine)[1], below=LATENCY)
-        assert engine.finish(b"quit\n")[::2] == (b"= \n\n", 0)
+        output, _, status = engine.finish(b"2 kata-raw-nn 0\r\n3 genmove b\r\n4 get_komi")
+    network, move, *rest = output.split(b"\n\n")
+    assert (rest, status) == ([b"=4 7.0", b""], 0)
+    assert network.startswith(b"=2 symmetry 0\nwhiteWin ") and move.startswith(b"=3 ")

@@ -83,15 +83,12 @@ def test_a_search_that_is_to_repeat_exactly_waits_for_the_compiler(
 
 def test_a_seed_that_a_controller_sets_counts_as_given() -> None:
     with Engine(Config().with_values({"game.board_size": "5", "search.visits": "40"}), evaluator=None) as engine:
-        for set_seed, waits in ((lambda: engine.set_seed(3), True), (lambda: forget_seed(engine), False)):
-            set_seed()
+        engine.set_seed(3)
+        for waits in (True, False):
             engine.kernels.loader = Compiling()
             engine.genmove(BLACK)
             assert engine.kernels.is_compiling != waits
-
-
-def forget_seed(engine: Engine) -> None:
-    engine.configure({"search.seed": "none"})
+            engine.configure({"search.seed": "none"})
 
 
 @pytest.mark.parametrize(

@@ -226,15 +226,6 @@ def test_a_bad_model_is_reported_although_the_input_ends_at_once(tmp_path: Path)
     assert b"missing.onnx" in errors
 
 
-def test_the_network_that_comes_with_the_engine_plays() -> None:
-    """The last line lacks its end."""
-    with GtpProcess("--search", "puct", "--visits", "8") as engine:
-        output, _, status = engine.finish(b"1 boardsize 9\r\n2 kata-raw-nn 0\r\n3 genmove b\r\n4 get_komi")
-    replies = output.split(b"\n\n")
-    assert (replies[0], replies[3:], status) == (b"=1 ", [b"=4 7.0", b""], 0)
-    assert replies[1].startswith(b"=2 symmetry 0\nwhiteWin ") and replies[2].startswith(b"=3 ")
-
-
 def test_levels_are_left_to_the_networks_that_ship(tmp_path: Path) -> None:
     shutil.copy(shipped_folder() / "tengen-b10c128.onnx", tmp_path / "other.onnx")
     with GtpProcess("--model", str(tmp_path / "other.onnx"), "--level", "8k", stderr=subprocess.PIPE) as engine:
