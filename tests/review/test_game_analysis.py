@@ -132,12 +132,9 @@ def test_time_for_a_game_is_kept_roughly() -> None:
     assert max(finding.visits for finding in findings) < 2000
 
 
-def test_a_review_needs_a_network() -> None:
+def test_a_review_needs_a_network_that_evaluates_the_score() -> None:
     with pytest.raises(ConfigError, match="without a network"):
         GameAnalysis(Config(), None, Effort())
-
-
-def test_a_review_needs_a_network_that_evaluates_the_score() -> None:
     with pytest.raises(ConfigError, match="a review with network area: expected one that evaluates score"):
         GameAnalysis(Config(), AreaEvaluator(has_score=False), Effort())
 

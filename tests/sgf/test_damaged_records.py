@@ -119,38 +119,9 @@ def test_every_shared_case_is_read() -> None:
     assert " ".join(f"{name} {count}" for name, count in moves.items()) == expected
 
 
-PIECES = (
-    b"(;",
-    b"(",
-    b";",
-    b")",
-    b"B[aa]",
-    b"W[bb]",
-    b"C[x",
-    b"C[",
-    b"]",
-    b"\\]",
-    b"[",
-    b"\\",
-    b"x",
-    b" ",
-    b"PB[a",
-    b"b[cc]",
-)
-
-
+PIECES = [b" ", *rb"(; ( ; ) B[aa] W[bb] C[x C[ ] \] [ \ x PB[a b[cc]".split()]
 SET_UPS = (
-    b"AB[aa:ss]",
-    b"AW[ss:aa]",
-    b"AE[aa:ii][ii:ss]",
-    b"AB[aa][bb]",
-    b"AW[aa]",
-    b"PL[B]",
-    b";",
-    b";B[dd]",
-    b"HA[9]",
-    b"SZ[9]",
-    b"AB[aa:yy]AE[aa:yy]",
+    b"AB[aa:ss] AW[ss:aa] AE[aa:ii][ii:ss] AB[aa][bb] AW[aa] PL[B] ; ;B[dd] HA[9] SZ[9] AB[aa:yy]AE[aa:yy]".split()
 )
 """Pieces of set-ups, seven bytes of which name every point of a board."""
 

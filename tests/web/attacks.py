@@ -166,11 +166,6 @@ async def disturbances(target: Target) -> AsyncIterator[str]:
         yield encoded(do="check_time")
 
 
-async def new_games(target: Target) -> AsyncIterator[str]:
-    while True:
-        yield encoded(**NEW)
-
-
 def records(data: bytes) -> Attack:
     return floods("/play", repeated(encoded(do="load", file=base64.b64encode(data).decode())))
 
@@ -220,7 +215,7 @@ async def send_encoded_body(target: Target, number: int) -> None:
 
 async def send_unpacking_messages(target: Target, number: int) -> None:
     """Ask for compressed messages, and send such that are short."""
-    data, path = packed_zeros(1000)[10:][: MEGABYTE - 100], (b"play", b"analysis", b"gtp")[number % 3]
+    data, path = GIGABYTE[10:][: MEGABYTE - 100], (b"play", b"analysis", b"gtp")[number % 3]
     async with raw(target) as (_reader, writer):
         offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=15\r\n"
         writer.write(HEAD % (path, target.token.encode()) + offer + UPGRADE + frame(data, 0xC2) * 10)
@@ -375,6 +370,9 @@ def mutations(first: int) -> Attack:
     return by_clients(lambda target, _: send_mutation(target, next(seeds)))
 
 
+GIGABYTE = packed_zeros(1000)
+COOKIES = b"".join(b"Cookie: %s\r\n" % b"; ".join(b"c%d=%d" % (n, m) for m in range(700)) for n in range(90))
+
 ATTACKS: dict[str, Attack] = {
     "nothing": lambda target: asyncio.sleep(60),
     "1,000 idle connections": connections(1000, b""),
@@ -391,28 +389,16 @@ ATTACKS: dict[str, Attack] = {
     "requests of pages of all kinds": floods("/play", pages),
     "requests of pages about the same game": floods("/play", disturbances),
     "requests of pages that are none": floods("/play", repeated("{}", "[" * MEGABYTE, '"', "7")),
-    "new games": floods("/play", new_games),
+    "new games": floods("/play", repeated(encoded(**NEW))),
     "records of 60,000 variations": records(b"(;SZ[19]" + b"(;B[dd])" * 60_000 + b")"),
     "records of whole boards set up": records(b"(;SZ[25]" + b";AB[aa:yy]AE[aa:yy]" * 3000 + b")"),
     "records of boards set up after moves": records(b"(;SZ[25];B[aa]" + b";AB[aa:yx]" + b";AW[yy];AE[yy]" * 490 + b")"),
     "records of 490,000 nodes": records(b"(;SZ[9]" + b";" * 490_000 + b")"),
     "bodies that unpack to a gigabyte": connections(
-        5,
-        b"GET /"
-        + REST
-        + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed_zeros(1000))
-        + packed_zeros(1000),
+        5, b"GET /" + REST + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s" % (len(GIGABYTE), GIGABYTE)
     ),
     "bodies in other encodings": by_clients(send_encoded_body),
-    "as many headers and cookies as are read": connections(
-        20,
-        (
-            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            + b"".join(b"Cookie: %s\r\n" % b"; ".join(b"c%d=%d" % (n, m) for m in range(700)) for n in range(90))
-            + b"\r\n"
-        )
-        * 10,
-    ),
+    "as many headers and cookies as are read": connections(20, (b"GET /" + REST + COOKIES + b"\r\n") * 10),
     "slow bodies": connections(300, b"POST /" + REST + b"Content-Length: 1000000\r\n\r\n", again=b"X"),
     "extensions of chunks": connections(
         20, b"POST /" + REST + b"Transfer-Encoding: chunked\r\n\r\n", again=(b"1;x=" + b"y" * 7000 + b"\r\nz\r\n") * 100

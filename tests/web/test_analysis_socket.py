@@ -11,7 +11,7 @@ from aiohttp import ClientWebSocketResponse, WSMsgType
 from analysis import transcripts
 from analysis.client import query
 from busy_machine import bound, require_once
-from web.attacks import Target, frame, upgraded
+from web.attacks import HEAD, UPGRADE, Target, frame, upgraded
 from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
 
 from gtp_engine.people.web import client_socket, protocol_sockets, web_process
@@ -122,18 +122,14 @@ async def test_malformed_frames_close_the_connection(frame: bytes, code: int) ->
         assert (header[0], int.from_bytes(header[2:])) == (0x88, code)
 
 
-@pytest.mark.parametrize("name", ["Sec-WebSocket-Key", "Sec-WebSocket-Version", "Upgrade"])
-async def test_a_handshake_that_is_no_text_is_refused(name: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handshake_that_is_no_text_is_refused(caplog: pytest.LogCaptureFixture) -> None:
     """Each left a traceback: seeds of `web.attacks.mutation` found it."""
-    usual = {"Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-    usual[name] += "\udc81"
-    headers = "".join(f"{each}: {text}\r\n" for each, text in usual.items())
     async with serving() as client:
-        reader, writer = await asyncio.open_connection(client.host, client.port)
-        start = f"GET /analysis HTTP/1.1\r\nHost: {client.host}:{client.port}\r\nConnection: Upgrade\r\n"
-        writer.write(f"{start}{headers}\r\n".encode(errors="surrogateescape"))
-        assert b" 400 " in await reader.readline()
-        writer.close()
+        for end in (b"websocket", b"13", b"=="):
+            reader, writer = await asyncio.open_connection(client.host, client.port)
+            writer.write(HEAD % (b"analysis", b"") + UPGRADE.replace(end + b"\r\n", end + b"\x81\r\n"))
+            assert b" 400 " in await reader.readline(), end
+            writer.close()
     assert caplog.records == []
 
 

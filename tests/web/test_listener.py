@@ -129,25 +129,17 @@ async def test_connections_without_a_request_are_closed(sent: bytes, monkeypatch
         writer.close()
 
 
-@pytest.mark.parametrize(
-    ("request_", "status"),
-    [
-        (b"GARBAGE\r\n\r\n", b"400 Bad Request"),
-        (b"GET / HTTP/1.1\r\n\r\n", b"400 Bad Request"),
-        (b"GET " + b"/a" * 1500 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"400 Bad Request"),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400 Bad Request"),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nzzzz", b"404 Not Found"),
-    ],
-)
-async def test_bad_requests_leave_nothing_in_the_log(
-    request_: bytes, status: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_bad_requests_leave_nothing_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     """Each left a traceback on stderr, so that anyone who reached the port filled the terminal, without a token too.
 
     Bodies are not unpacked: a megabyte of zeros as gzip kept the server busy for seconds.
     """
+    get, host = b"GET / HTTP/1.1", b"\r\nHost: a"
+    packed = b"\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nzzzz"
     async with served(web.Application()) as port:
-        assert b" %b\r\n" % status in await answer_of(port, request_)
+        for request in (b"GARBAGE", get, get + host + host, get.replace(b"/ ", b"/a" * 1500 + b" ") + host):
+            assert b" 400 Bad Request\r\n" in await answer_of(port, request + b"\r\n\r\n"), request
+        assert b" 404 Not Found\r\n" in await answer_of(port, get + host + packed)
     assert caplog.records == []
 
 

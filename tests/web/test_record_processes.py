@@ -90,7 +90,8 @@ async def test_an_address_has_a_long_and_a_short_record_at_a_time(length: int) -
 
 
 @pytest.mark.parametrize(
-    "data", [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b";TR[aa][bb][cc]" * 38_000 + b")"]
+    "data",
+    [b"(;SZ[19]" + b";TR[aa:ss]" * 420 + b")", b"(;SZ[9]" + b";TR[aa][bb][cc][dd][ee][ff][gg][hh]" * 17_000 + b")"],
 )
 def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> None:
     with pytest.raises(TengenError, match="more than 150,000 nodes and marked points"):
