@@ -110,18 +110,13 @@ TINY = [
 
 @pytest.mark.parametrize("words", TINY)
 @pytest.mark.parametrize("use", ["target", "maximum"])
-def test_tiny_times_last_the_game_with_all_the_lag_allowed_for(words: str, use: str) -> None:
+def test_tiny_times_last_the_game_with_all_the_lag_allowed_for_and_on_our_own_count(words: str, use: str) -> None:
     game = Game(TimeSettings.parse(words.split()))
     for _ in range(OWN_MOVES):
         game.send_time_left()
         limits = game.budget()
         game.move(getattr(limits, use), lag=limits.lag)
         assert game.theirs.left.has_time
-
-
-@pytest.mark.parametrize("words", TINY)
-@pytest.mark.parametrize("use", ["target", "maximum"])
-def test_tiny_times_last_the_game_on_our_own_count(words: str, use: str) -> None:
     assert len(Game(TimeSettings.parse(words.split())).play(OWN_MOVES, use=use, synced=False)) == OWN_MOVES
 
 
@@ -150,19 +145,11 @@ def test_no_controller_sees_the_clock_run_out(
             game.ours.note_lateness(rng.choice([-1.0, 0.0, 2 * rng.random()]))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "absolute 60",
-        "fischer 60 5",
-        "fischer-capped 60 5 60 5",
-        "byoyomi 60 10 3",
-        "byoyomi 0 10 3",
-        "canadian 60 30 5",
-        "canadian 0 30 5",
-        "canadian 0 30 1",
-    ],
-)
+ENOUGH_TIME = "absolute 60, fischer 60 5, fischer-capped 60 5 60 5, byoyomi 60 10 3, byoyomi 0 10 3"
+ENOUGH_TIME += ", canadian 60 30 5, canadian 0 30 5, canadian 0 30 1"
+
+
+@pytest.mark.parametrize("words", ENOUGH_TIME.split(", "))
 def test_the_whole_lag_is_held_back_where_there_is_time(words: str) -> None:
     game = Game(TimeSettings.parse(words.split()))
     assert game.budget().lag >= DEFAULT_LAG
@@ -458,30 +445,21 @@ def test_time_that_would_be_lost_is_used() -> None:
     assert stops(5.0, settled=True)
 
 
-@pytest.mark.parametrize(
-    ("words", "is_saved"),
-    [
-        ("absolute 3", True),
-        ("fischer 1 1", True),
-        ("byoyomi 0 1 3", False),
-        ("byoyomi 0 4.9 1", False),
-        ("byoyomi 0 5 1", True),
-        ("byoyomi 10 1 3", True),
-        ("canadian 0 1 1", False),
-        ("canadian 0 5 1", True),
-        ("canadian 0 4 2", True),
-    ],
-)
-def test_time_left_of_a_short_period_is_lost(words: str, is_saved: bool) -> None:
+SAVED = ["absolute 3", "fischer 1 1", "byoyomi 0 5 1", "byoyomi 10 1 3", "canadian 0 5 1", "canadian 0 4 2"]
+LOST = ["byoyomi 0 1 3", "byoyomi 0 4.9 1", "canadian 0 1 1"]
+
+
+@pytest.mark.parametrize("words", [*SAVED, *LOST])
+def test_time_left_of_a_short_period_is_lost(words: str) -> None:
     clock = Clock(TimeSettings.parse(words.split()))
-    assert budget(clock, moves_played=0, area=AREA_19, config=DEFAULT).is_saved == is_saved
+    assert budget(clock, moves_played=0, area=AREA_19, config=DEFAULT).is_saved == (words in SAVED)
 
 
-def test_the_end_of_a_long_period_is_none_of_a_short_one() -> None:
-    for words, stones in (("byoyomi 0 30 1", 1), ("canadian 0 30 5", 1)):
-        clock = Clock(TimeSettings.parse(words.split()))
-        clock.set_time_left(3.0, stones)
-        assert budget(clock, moves_played=50, area=AREA_19, config=DEFAULT).is_saved
+@pytest.mark.parametrize("words", ["byoyomi 0 30 1", "canadian 0 30 5"])
+def test_the_end_of_a_long_period_is_none_of_a_short_one(words: str) -> None:
+    clock = Clock(TimeSettings.parse(words.split()))
+    clock.set_time_left(3.0, 1)
+    assert budget(clock, moves_played=50, area=AREA_19, config=DEFAULT).is_saved
 
 
 @given(
