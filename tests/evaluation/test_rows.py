@@ -26,13 +26,8 @@ def filled_rows(batch: int) -> Positions:
     for row in range(batch):
         game.play(game.legal_points()[row])
         write_game(positions, row, game)
-        positions.forbidden[row] = row + 1
-        positions.pass_ends[row] = row + 1
-        positions.button[row] = row + 1
-        positions.phase[row] = row + 1
-        positions.no_retake[row] = row + 1
-        positions.start[row] = row + 1
-        positions.placed[row] = row + 1
+        for name in ("forbidden", "pass_ends", "button", "phase", "no_retake", "start", "placed"):
+            getattr(positions, name)[row] = row + 1
         write_conditions(positions, row, Conditions(*(row + 1,) * len(Conditions._fields)))
     return positions
 

@@ -170,17 +170,12 @@ def test_a_call_waits_for_a_user(
     assert evaluator.asked == [1, rows + again]
 
 
-def test_a_full_batch_waits_for_no_one(patient_owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
-    User(patient_owner.lend(), "A1", 2).check()
-    User(patient_owner.lend(), "B2", BATCH - 1).check()
-    assert evaluator.asked == [2, BATCH - 1]
-
-
-def test_a_user_alone_does_not_wait_for_itself(patient_owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
+def test_neither_a_user_alone_nor_a_full_batch_waits(patient_owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
     alone = patient_owner.lend()
-    for _ in range(3):
-        User(alone, "A1", 1).check()
-    assert evaluator.asked == [1, 1, 1]
+    for rows in (1, 1, 2):
+        User(alone, "A1", rows).check()
+    User(patient_owner.lend(), "B2", BATCH - 1).check()
+    assert evaluator.asked == [1, 1, 2, BATCH - 1]
 
 
 def test_users_who_do_not_ask_again_are_forgotten(owner: SharedEvaluator) -> None:
@@ -201,34 +196,25 @@ def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvalua
     assert evaluator.is_closed
 
 
-def test_an_evaluator_on_demand_is_loaded_once_and_closed_by_its_owner(evaluator: GatedEvaluator) -> None:
+def test_an_evaluator_on_demand_is_loaded_once_unless_it_fails_and_closed_by_its_owner(
+    evaluator: GatedEvaluator,
+) -> None:
     loads: list[str] = []
 
     def load(name: str) -> GatedEvaluator:
         loads.append(name)
+        if len(loads) == 1:
+            raise ModelError("no memory")
         return evaluator
 
     owner = SharedOnDemand(load)
     owner.close()
     assert not loads
+    with pytest.raises(ModelError, match="no memory"):
+        owner.lend("a")
     for _ in range(2):
         owner.lend("a").close()
-    assert loads == ["a"]
+    assert loads == ["a", "a"]
     assert not evaluator.is_closed
     owner.close()
     assert evaluator.is_closed
-
-
-def test_an_evaluator_that_could_not_be_loaded_is_tried_again(evaluator: GatedEvaluator) -> None:
-    results = iter((ModelError("no memory"), evaluator))
-
-    def load(name: str) -> GatedEvaluator:
-        result = next(results)
-        if isinstance(result, ModelError):
-            raise result
-        return result
-
-    owner = SharedOnDemand(load)
-    with pytest.raises(ModelError, match="no memory"):
-        owner.lend("a")
-    assert owner.lend("a").info == evaluator.info

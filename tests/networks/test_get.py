@@ -126,21 +126,6 @@ def test_a_published_network_becomes_the_default(monkeypatch: pytest.MonkeyPatch
     assert "you like" in info.license
 
 
-def test_what_is_here_is_not_downloaded_again(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
-    pip_is(monkeypatch, delivering(wheel))
-    succeed("get", NAME)
-    succeed("default", "builtin")
-    pip_is(monkeypatch, None)
-    assert "is already in" in succeed("get", NAME)
-    assert default_name() == NAME
-
-
-def test_a_wheel_needs_no_connection(wheel: bytes) -> None:
-    Path("katrain.whl").write_bytes(wheel)
-    assert f"plays with {NAME} from now on" in succeed("get", "./katrain.whl")
-    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
-
-
 def test_a_network_file_that_is_not_known_keeps_its_name() -> None:
     Path("my.net.bin.gz").write_bytes(NetworkFile(16).bytes(gzipped=True))
     assert "plays with my.net from now on" in succeed("get", "my.net.bin.gz")
@@ -185,9 +170,12 @@ def test_another_release_of_katrain_does_not_help(monkeypatch: pytest.MonkeyPatc
     assert "Downloading katrain==1.20.0" in succeed("get", NAME)
 
 
-def test_the_list_names_size_strength_licence_and_what_is_here(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
+def test_what_is_here_is_listed_and_not_downloaded_again(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
     pip_is(monkeypatch, delivering(wheel))
     succeed("get", NAME)
+    succeed("default", "builtin")
+    pip_is(monkeypatch, None)
+    assert "is already in" in succeed("get", NAME)
     lines = succeed("get").splitlines()
     assert [line.split()[0] for line in lines[1:4]] == [network.name for network in PUBLISHED]
     assert "default" in lines[1] and "superhuman" in lines[1]
@@ -198,10 +186,20 @@ def test_the_list_names_size_strength_licence_and_what_is_here(monkeypatch: pyte
 # --- What does not
 
 
-@pytest.mark.parametrize("message", ["ERROR: [Errno 28] No space left on device", "OSError: Disk quota exceeded"])
-def test_a_disk_that_is_full_at_the_download(monkeypatch: pytest.MonkeyPatch, message: str) -> None:
+FULL = "is full; make room, or set TENGEN_DATA_DIR"
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("ERROR: [Errno 28] No space left on device", FULL),
+        ("OSError: Disk quota exceeded", FULL),
+        ("something\nERROR: no password\n", "pip failed: 'ERROR: no password'; try again, or download"),
+    ],
+)
+def test_failures_of_a_download_are_shown(monkeypatch: pytest.MonkeyPatch, message: str, shown: str) -> None:
     pip_is(monkeypatch, failing(message))
-    assert "is full; make room, or set TENGEN_DATA_DIR" in fail("get", NAME)
+    assert shown in fail("get", NAME)
 
 
 def test_a_disk_with_too_little_room_is_noticed_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,11 +251,6 @@ def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPa
     assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
 
 
-def test_other_failures_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    pip_is(monkeypatch, failing("something\nERROR: the index wants a password\n"))
-    assert "pip failed: 'ERROR: the index wants a password'; try again, or download" in fail("get", NAME)
-
-
 def test_unknown_names() -> None:
     for name in ("b10c384", "b10c384h6nbtflrs"):
         line = fail("get", name)
@@ -265,7 +258,10 @@ def test_unknown_names() -> None:
         assert "did you mean b10c384h6nbttflrs? `gtp-engine models get` lists them" in line
 
 
-def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created_or_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("data").touch()
+    assert "cannot be created (" in fail("get", NAME)
+    Path("data").unlink()
     user_folder().mkdir(parents=True)
 
     def refused(*arguments: object, **options: object) -> None:
@@ -274,11 +270,6 @@ def test_a_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(published_networks.tempfile, "TemporaryDirectory", refused)
     line = fail("get", NAME)
     assert "networks' cannot be written (Permission denied); set TENGEN_DATA_DIR to another one" in line
-
-
-def test_a_folder_that_cannot_be_created(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("data").touch()
-    assert "cannot be created (" in fail("get", NAME)
 
 
 @pytest.mark.parametrize("name", ["some-long-name.bin.gz", "LICENSE"])
@@ -312,9 +303,10 @@ def test_a_folder_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- The default
 
 
-def test_the_default_may_be_a_file_or_go_back(tmp_path: Path, wheel: bytes) -> None:
+def test_the_default_may_be_from_a_wheel_or_a_file_or_go_back(tmp_path: Path, wheel: bytes) -> None:
     Path("katrain.whl").write_bytes(wheel)
-    succeed("get", "katrain.whl")
+    assert f"plays with {NAME} from now on" in succeed("get", "./katrain.whl")
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
     file = shutil.copy(model_path(None), tmp_path / "elsewhere.onnx")
     assert succeed("default", "elsewhere.onnx") == f"{file}\n"
     assert model_path(None) == Path(file)
@@ -349,15 +341,12 @@ def no_home() -> Path:
     raise TengenError("there is no home directory")
 
 
-def test_a_path_in_the_home_of_an_unknown_user() -> None:
-    assert model_path("~no-such-user/net.onnx") == Path("~no-such-user/net.onnx")
-
-
 def test_the_default_does_not_depend_on_the_current_folder() -> None:
     """A folder that happened to have the network's name used to be played with instead, or refused."""
     succeed("default", "alphago-9x9")
     Path("alphago-9x9").mkdir()
     assert model_path(None).is_absolute() and model_path("alphago-9x9") == Path("alphago-9x9")
+    assert model_path("~no-such-user/net.onnx") == Path("~no-such-user/net.onnx"), "a home that is not there"
 
 
 def test_published_networks_are_fixed_by_hashes() -> None:

@@ -104,12 +104,15 @@ def test_board_sizes(height: int, width: int) -> None:
 def test_policies_beyond_the_second_are_dropped(policies: int) -> None:
     file = NetworkFile(17, policies=policies)
     check(file)
-    assert session_of(model_of(file)).get_outputs()[0].shape == ["batch", 2, "actions"]
+    session = session_of(model_of(file))
+    assert session.get_outputs()[0].shape == ["batch", 2, "actions"]
+    inputs = {each.name: each.shape for each in session.get_inputs()}
+    assert inputs == {"spatial": ["batch", PLANES, "height", "width"], "globals": ["batch", GLOBALS]}
 
 
-@pytest.mark.parametrize(("filter_size", "dilation"), [(1, 1), (5, 1), (3, 2)])
-def test_filters(filter_size: int, dilation: int) -> None:
-    check(NetworkFile(8, filter_size=filter_size, dilation=dilation))
+@pytest.mark.parametrize(("filter_size", "dilation", "planes"), [(1, 1, 22), (5, 1, 22), (3, 2, 30)])
+def test_filters_and_other_numbers_of_planes(filter_size: int, dilation: int, planes: int) -> None:
+    check(NetworkFile(8, filter_size=filter_size, dilation=dilation, planes=planes))
 
 
 @pytest.mark.parametrize("activation", ["IDENTITY", "RELU", "MISH", "SILU"])
@@ -122,10 +125,6 @@ def test_networks_that_imitate_people(activation: str) -> None:
     assert (info.encoder, info.globals_) == ("katago-v7-human", GLOBALS + PROFILE_INPUTS)
 
 
-def test_other_numbers_of_planes() -> None:
-    check(NetworkFile(14, planes=30))
-
-
 def test_mish_of_large_numbers() -> None:
     """eˣ overflows beyond 88, where Mish is x itself."""
     file = NetworkFile(14, ("ordinary",))
@@ -135,11 +134,6 @@ def test_mish_of_large_numbers() -> None:
     expected = reference_network.evaluate(file, given["spatial"][0].astype(np.float64), given["globals"][0])
     for name, output in zip(OUTPUTS, outputs, strict=True):
         assert np.allclose(output[0], expected[name], rtol=1e-4, atol=1e-2), name
-
-
-def test_input_dimensions_are_free() -> None:
-    inputs = {each.name: each.shape for each in session_of(model_of(NetworkFile(17))).get_inputs()}
-    assert inputs == {"spatial": ["batch", PLANES, "height", "width"], "globals": ["batch", GLOBALS]}
 
 
 def test_constants_are_folded_once_the_size_is_fixed(tmp_path: Path) -> None:
@@ -171,25 +165,17 @@ class TestFiles:
         session = onnxruntime.InferenceSession(target, providers=["CPUExecutionProvider"])
         assert info_of(session.get_modelmeta().custom_metadata_map) == info
 
-    def test_the_same_file_twice_is_the_same(self, tmp_path: Path) -> None:
-        source = tmp_path / "net.bin.gz"
-        source.write_bytes(NetworkFile(14).bytes(gzipped=True))
-        first, second = (tmp_path / name for name in ("1.onnx", "2.onnx"))
-        convert_file(source, first)
-        convert_file(source, second)
-        assert first.read_bytes() == second.read_bytes()
-
-    def test_a_bad_source_leaves_the_old_file(self, tmp_path: Path) -> None:
+    def test_the_same_file_twice_is_the_same_and_a_bad_one_leaves_the_old_file(self, tmp_path: Path) -> None:
         source, target = tmp_path / "net.bin.gz", tmp_path / "net.onnx"
-        source.write_bytes(NetworkFile(14).bytes()[:-100])
-        target.write_bytes(b"old")
-        with pytest.raises(ModelError, match=r"net\.bin\.gz: the file ends"):
-            convert_file(source, target)
-        assert target.read_bytes() == b"old"
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["net.bin.gz", "net.onnx"]
-
-    def test_a_folder_that_is_missing(self, tmp_path: Path) -> None:
-        source = tmp_path / "net.bin"
         source.write_bytes(NetworkFile(14).bytes())
+        convert_file(source, target)
+        before = target.read_bytes()
+        convert_file(source, target)
+        assert target.read_bytes() == before
         with pytest.raises(ConfigError, match=r"cannot write .*: No such file"):
             convert_file(source, tmp_path / "missing" / "net.onnx")
+        source.write_bytes(NetworkFile(14).bytes()[:-100])
+        with pytest.raises(ModelError, match=r"net\.bin\.gz: the file ends"):
+            convert_file(source, target)
+        assert target.read_bytes() == before
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["net.bin.gz", "net.onnx"]

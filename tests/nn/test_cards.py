@@ -117,6 +117,10 @@ def test_a_plug_in_is_registered_once_and_its_discrete_cards_come_first(plug_in:
         devices = [entry for entry in listed_devices() if entry[0] == "webgpu"]
         assert devices == [("webgpu", 1, "GeForce RTX 4070"), ("webgpu", 2, "Intel GPU 8086:2684")]
     assert plug_in.registered == [("onnxruntime_ep_webgpu", "libwebgpu.so")]
+    findings = examine()
+    assert {"provider": "webgpu", "number": 2, "name": "Intel GPU 8086:2684"} in findings["devices"]
+    assert "graphics cards webgpu 1: GeForce RTX 4070, webgpu 2: Intel GPU 8086:2684" in format_findings(findings)
+    assert findings["missing"] == []
 
 
 @pytest.mark.parametrize(
@@ -211,13 +215,6 @@ def test_a_missing_driver_is_named(plug_in: FakePlugIn, network: Path, failure: 
     findings = examine()
     assert findings["problems"] == []
     assert f"\nmissing        {trouble}" in format_findings(findings)
-
-
-def test_doctor_lists_devices(plug_in: FakePlugIn) -> None:
-    findings = examine()
-    assert {"provider": "webgpu", "number": 2, "name": "Intel GPU 8086:2684"} in findings["devices"]
-    assert "graphics cards webgpu 1: GeForce RTX 4070, webgpu 2: Intel GPU 8086:2684" in format_findings(findings)
-    assert findings["missing"] == []
 
 
 def test_a_plug_in_for_another_onnxruntime(plug_in: FakePlugIn, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:

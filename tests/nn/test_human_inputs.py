@@ -10,7 +10,6 @@ from shared_files import shared_file
 
 from gtp_engine import Game, ModelError
 from gtp_engine.config.human import parse_profile
-from gtp_engine.evaluation.from_game import conditions_of
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_color
 from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, write_profile
@@ -61,6 +60,5 @@ def test_the_encoder_adds_them_to_the_inputs_of_other_networks() -> None:
 
 
 def test_no_profile_is_an_error() -> None:
-    assert conditions_of(Game(9)).human_profile == 0
     with pytest.raises(ModelError, match=r"imitates people: expected a profile .*; set human\.human_profile"):
         encode(Game(9), encoder=KatagoHumanEncoder(9, 9))

@@ -14,20 +14,14 @@ from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points, is_on_board, point_to_xy, transform
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder
+from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
 CHINESE = Rules.parse("chinese")
 JAPANESE = Rules.parse("japanese")
-MOVE_PLANES = {9: "1", 10: "2", 11: "3", 12: "4", 13: "5"}
 AREA_PLANES = {18: "m", 19: "t"}
 """Grids: "m" is mine (the side to move's), "t" theirs."""
-
-
-def test_name_and_number_of_planes_and_globals():
-    encoder: Encoder = KatagoV7Encoder(9, 9)
-    assert (encoder.name, encoder.planes, encoder.globals) == ("katago-v7", 22, 19)
 
 
 class TestCleanup:
@@ -82,33 +76,17 @@ class TestCleanup:
             assert values[14] == (0.0 if is_hidden else 1.0)
 
 
-class TestForbiddenPoints:
-    def test_simple_ko(self):
-        game = play(game_from(". X O .\nX . X O\n. X O .\n. . . .", CHINESE, WHITE), "B3")
-        assert draw(encode(game).planes, {6: "1"}) == tidy("....\n..1.\n....\n....")
-        assert not encode(game, WHITE).planes[6].any(), "White may fill it"
-        assert not encode(play(game, "pass")).planes[6].any()
-
-
 class TestLastMoves:
     def test_nothing_is_shown_to_the_side_that_moved_last(self):
         game = play(Game(5, 5, CHINESE), "A1", "B1", "C1")
         inputs = encode(game, BLACK)
         assert not inputs.planes[9:14].any() and not inputs.values[:5].any()
 
-    def test_set_up_stones_are_not_moves(self):
-        assert not encode(game_from("X . .\n. O .\n. . .")).planes[9:14].any()
-
     def test_of_a_game_that_is_over_the_last_pass_is_shown(self):
         for rules in (CHINESE, TROMP_TAYLOR, JAPANESE):
             inputs = encode(play(Game(5, 5, rules), "A1", "B1", "pass", "pass"))
             assert not inputs.planes[9:14].any()
             assert inputs.values[:5].tolist() == [1, 0, 0, 0, 0] and inputs.values[14] == 1
-
-    def test_a_game_that_continues_begins_with_the_last_pass(self):
-        inputs = encode(play(Game(5, 5, CHINESE), "A1", "pass", "pass", "C3", "D4"))
-        assert draw(inputs.planes, MOVE_PLANES) == tidy(".....\n...1.\n..2..\n.....\n.....")
-        assert inputs.values[:5].tolist() == [0, 0, 1, 0, 0] and inputs.values[14] == 0
 
 
 class TestLadders:
@@ -275,10 +253,6 @@ def test_planes_that_are_not_contiguous_are_refused():
         KatagoV7Encoder(5, 5).encode(row_of(game), range(1), np.zeros(1, np.int32), inputs)
 
 
-SQUARES = [(2, 2), (5, 5), (19, 19), (25, 25)]
-RECTANGLES = [(2, 3), (3, 2), (19, 7), (25, 2)]
-each_size = pytest.mark.parametrize("size", SQUARES + RECTANGLES)
-
 KATAGO = {
     0: "abc def ghi",
     1: "ghi def abc",
@@ -301,11 +275,11 @@ def test_numbers_are_katagos(symmetry: int):
     assert " ".join("".join(seen[i : i + 3]) for i in (0, 3, 6)) == KATAGO[symmetry]
 
 
-@each_size
+@pytest.mark.parametrize("size", [(2, 2), (5, 5), (19, 19), (25, 25), (2, 3), (3, 2), (19, 7), (25, 2)])
 def test_tables_follow_the_coordinates(size: tuple[int, int]):
     width, height = size
     table = cell_table(width, height)
-    assert table.shape == (symmetry_count(width, height), (width + 1) * (height + 2) + 1)
+    assert table.shape == (8 if width == height else 4, (width + 1) * (height + 2) + 1)
     assert table.dtype == np.int32 and not table.flags.writeable
     for symmetry, cells in enumerate(table):
         for point in range(cells.size):
@@ -316,8 +290,3 @@ def test_tables_follow_the_coordinates(size: tuple[int, int]):
             assert cells[point] == y * width + x
         assert sorted(cells[list(board_points(width, height))]) == list(range(width * height))
         assert cells[PASS] == cells[NULL_POINT] == NO_CELL
-
-
-def test_only_squares_are_transposed():
-    assert [symmetry_count(*size) for size in SQUARES] == [8] * len(SQUARES)
-    assert [symmetry_count(*size) for size in RECTANGLES] == [4] * len(RECTANGLES)

@@ -5,8 +5,7 @@ import pytest
 from katago_inputs import encode, play, row_of
 
 from gtp_engine import Game, Rules, parse_vertex
-from gtp_engine.evaluation.from_game import conditions_of
-from gtp_engine.evaluation.positions import FIRST_CLEANUP, SECOND_CLEANUP
+from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP
 from gtp_engine.go.constants import BLACK, WHITE
 
 KOMI, PASS_ENDS, BUTTON, PARITY = 5, 14, 17, 18
@@ -61,24 +60,6 @@ class TestKomi:
         game.set_handicap([parse_vertex(v, width=9, height=9) for v in ("C3", "G7")])
         assert komi_of(game) == expected
 
-    @pytest.mark.parametrize(
-        ("rules", "komi", "share", "expected"),
-        [
-            ("chinese", 7.0, 0.75, 7.25),
-            ("chinese", 7.0, 0.0, 6.5),
-            ("chinese", 7.0, 0.5, 7.0),
-            ("chinese", 7.5, 0.75, 7.5),
-            ("aga-button", 7.0, 0.75, 7.0),
-            ("aga-button", 6.5, 0.75, 6.75),
-        ],
-    )
-    def test_makes_up_for_draws_that_are_worth_more(self, rules: str, komi: float, share: float, expected: float):
-        """KataGo's `drawEquivalentWinsForWhite`: a score of n is taken to be from n − ½ to n + ½."""
-        game = Game(9, 9, Rules.parse(rules), komi)
-        conditions = conditions_of(game, draw_wins_white=share)
-        assert conditions.komi == expected
-        assert conditions._replace(komi=komi) == conditions_of(game)
-
     def test_under_territory_scoring_counts_the_stones_placed(self):
         """So that area, which networks count, gives the margin of territory and prisoners."""
         game = Game(5, 5, Rules.parse("japanese"), 6.5)
@@ -117,9 +98,6 @@ class TestKomi:
         game = Game(*size, Rules.parse("chinese"), komi)
         assert values_of(game, WHITE)[PARITY] == expected
         assert values_of(game, BLACK)[PARITY] == -expected
-
-    def test_parity_does_not_matter_under_territory_scoring(self):
-        assert values_of(Game(5, 5, Rules.parse("japanese"), 6.5))[PARITY] == 0
 
 
 class TestPasses:
@@ -166,23 +144,19 @@ def test_the_playout_doubling_advantage_is_that_of_the_mover():
         for color, sign in ((BLACK, 1), (WHITE, -1)):
             values = values_of(game, color, playout_doubling_advantage_black=advantage)
             assert values[15:17] == [float(advantage != 0), sign * advantage / 2]
-    conditions = conditions_of(game, playout_doubling_advantage_black=1.5)
-    assert conditions.playout_doubling_advantage_black == 1.5
 
 
-@pytest.mark.parametrize(("phase", "expected"), [(FIRST_CLEANUP, (1.0, 0.0)), (SECOND_CLEANUP, (1.0, 1.0))])
-def test_the_cleanup_phases_are_shown(phase: int, expected: tuple[float, float]):
-    game = play(Game(9, rules=Rules.parse("japanese"), komi=6.0), "E5", "C3", "G7")
-    row = row_of(game)
-    row.phase[0] = phase
-    assert tuple(encode(game, positions=row).values[12:14]) == expected
-
-
-def test_stones_of_the_second_phase_cost_no_points():
+@pytest.mark.parametrize(
+    ("phase", "placed", "parity"), [(MAIN_PHASE, 1, 0.0), (FIRST_CLEANUP, 1, 0.0), (SECOND_CLEANUP, 5, 0.5)]
+)
+def test_the_cleanup_phases_are_shown_and_stones_of_the_second_one_cost_no_points(
+    phase: int, placed: int, parity: float
+):
     """They are not in `placed`, and komi counts as under area scoring: its parity matters."""
     game = play(Game(9, rules=Rules.parse("japanese"), komi=6.5), "E5", "C3", "G7")
     row = row_of(game)
-    row.phase[0] = FIRST_CLEANUP
-    assert encode(game, positions=row).values[[5, 18]].tolist() == pytest.approx([(6.5 + 1) / 20, 0.0])
-    row.phase[0], row.placed[0] = SECOND_CLEANUP, 5
-    assert encode(game, positions=row).values[[5, 18]].tolist() == pytest.approx([(6.5 + 5) / 20, 0.5])
+    row.phase[0], row.placed[0] = phase, 5
+    found = encode(game, positions=row).values[[5, 12, 13, 18]].tolist()
+    assert found == pytest.approx(
+        [(6.5 + placed) / 20, float(phase != MAIN_PHASE), float(phase == SECOND_CLEANUP), parity]
+    )

@@ -68,13 +68,12 @@ def config(path: Path, **options: str) -> NetworkConfig:
 
 def test_a_file_becomes_an_evaluator_that_is_logged(networks: Path) -> None:
     lines: list[str] = []
-    evaluator = load_evaluator(config(networks / "katago.onnx"), log=lines.append, board=(9, 9))
-    what = "Network tiny: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time."
+    evaluator = load_evaluator(config(networks / "small.onnx"), log=lines.append)
+    what = "Network small: ONNX Runtime's own CPU provider in float32, up to 8 positions at a time."
     assert lines == [what, "It calculates in float32, as the network was trained."]
-    positions, _ = random_rows(1, 9)
-    out = new_evaluation(1, 9, 9)
-    evaluator.evaluate(Request(positions, 1, out))
-    assert out.policy.sum() == pytest.approx(1, abs=1e-4)
+    assert policy_on(evaluator, 9).sum() == pytest.approx(1, abs=1e-4)
+    with pytest.raises(ModelError, match="on a board of 19x19"):
+        evaluator.prepare(19, 19)
     evaluator.close()
 
 
@@ -179,13 +178,6 @@ def test_commands_in_messages_can_be_entered(tmp_path: Path, networks: Path, mon
     assert hint.endswith(f"{command}.")
     tiny_networks.v7_network(original.with_name("net-int8.onnx"), precision="int8", quantized_from="0" * 64)
     assert find_networks(original)["policy"].remark.endswith(f"{command} again.")
-
-
-def test_a_network_for_other_boards_is_loaded_too(networks: Path) -> None:
-    evaluator = load_evaluator(config(networks / "small.onnx"), log=print)
-    evaluator.prepare(9, 9)
-    with pytest.raises(ModelError, match="on a board of 19x19"):
-        evaluator.prepare(19, 19)
 
 
 def policy_on(evaluator: NetworkEvaluator, size: int) -> NDArray[np.float32]:
@@ -415,15 +407,8 @@ def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, m
     """
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "cache"))
     path, seconds = tiny_networks.v7_network(tmp_path / "net.onnx"), []
-    trials = (
-        (0, False, 1, 1),
-        (9999, True, 1, 1),
-        (0, True, 1, 2),
-        (0, True, 1, 1),
-        (9999, True, 1, 2),
-        (0, True, 2, 2),
-    )
-    for load, is_filled, seed, power in trials:
+    trials = ((0, False, 1, 1), (9999, True, 1, 1), (0, True, 1, 2), (0, True, 1, 1), (9999, True, 1, 2))
+    for load, is_filled, seed, power in (*trials, (0, True, 2, 2)):
         monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0, 0), raising=False)
         clock = SimpleNamespace(perf_counter=map(lambda n, power=power: (n / 1000) ** power, count()).__next__)
         monkeypatch.setattr("gtp_engine.nn.call_times.time", clock)
@@ -470,23 +455,15 @@ def test_a_network_has_to_find_what_it_found_when_it_was_written(tmp_path: Path)
         load_evaluator(config(network), log=lambda line: None)
     model = onnx.load(network)
     (kept,) = (entry for entry in model.metadata_props if entry.key == EVALUATION)
-    for text in (
-        "[]",
-        "{",
-        '{"moves": {"x": 1}}',
-        '{"moves": {"9999": 1}}',
-        '{"value": ["x", 0, 0]}',
-        '{"value": [NaN, 0, 0]}',
-    ):
+    values = ('{"value": ["x", 0, 0]}', '{"value": [NaN, 0, 0]}')
+    for text in ("[]", "{", '{"moves": {"x": 1}}', '{"moves": {"9999": 1}}', *values):
         kept.value = text
         onnx.save(model, network)
         with pytest.raises(ModelError, match="the file is damaged"):
             load_evaluator(config(network), log=lambda line: None)
     model.metadata_props.remove(kept)
     onnx.save(model, network)
-    load_evaluator(
-        config(network), log=lambda line: None
-    ).close()  # a file that was written before such evaluations were kept
+    load_evaluator(config(network), log=print).close()  # a file that was written before such evaluations were kept
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1e30])

@@ -23,36 +23,21 @@ INFO = NetworkInfo(
 REQUIRED = ("kind", "encoder", "planes", "globals", "sizes", "name", "precision", "pass")
 
 
-def test_written_and_read_again() -> None:
+def test_written_and_read_again_and_optional_properties_have_defaults() -> None:
     assert info_of(INFO.properties()) == INFO
     assert all(key.startswith("tengen.") for key in INFO.properties())
-
-
-def test_optional_properties_have_defaults() -> None:
     properties = {f"tengen.{key}": INFO.properties()[f"tengen.{key}"] for key in ("format", *REQUIRED)}
     bare = replace(INFO, model_version=0, scales=Scales(), suicide_area=False, ownership=False)
     assert info_of(properties) == replace(bare, origin="", license="", source_sha256="")
 
 
-def test_only_converted_networks_know_the_cleanup_phases() -> None:
-    properties = INFO.properties()
-    assert info_of(properties).knows_cleanup
-    assert not info_of({**properties, "tengen.source_sha256": ""}).knows_cleanup
-    assert not info_of({**properties, "tengen.encoder": "alphago-48"}).knows_cleanup
-
-
-def test_only_networks_from_katago_know_playout_doubling_advantages() -> None:
+def test_only_networks_from_katago_know_the_cleanup_phases_and_playout_doubling_advantages() -> None:
     properties = INFO.properties()
     del properties["tengen.advantages"]
-    assert info_of(properties).advantages
-    assert not info_of({**properties, "tengen.source_sha256": ""}).advantages
-    assert not info_of({**properties, "tengen.encoder": "alphago-48"}).advantages
+    for changes, knows in (({}, True), ({"source_sha256": ""}, False), ({"encoder": "alphago-48"}, False)):
+        info = info_of(properties | {f"tengen.{key}": text for key, text in changes.items()})
+        assert info.knows_cleanup is info.advantages is knows
     assert info_of({**properties, "tengen.source_sha256": "", "tengen.advantages": "1"}).advantages
-
-
-def test_networks_of_other_programs() -> None:
-    with pytest.raises(ModelError, match=r"not a network of this engine.*gtp-engine models import"):
-        info_of({"name": "katago"})
 
 
 def sizes_with(text: str) -> str:
@@ -67,6 +52,8 @@ def sizes_with(text: str) -> str:
 @pytest.mark.parametrize(("_", "text", "expected"), texts("metadata"))
 def test_properties(_: str, text: str, expected: str) -> None:
     assert meaning(sizes_with, text) == expected
+    with pytest.raises(ModelError, match=r"not a network of this engine.*gtp-engine models import"):
+        info_of({"name": "katago"})
     assert "tengen.globals" in str(meaning(sizes_with, f"globals={'9' * 5000}"))
 
 
@@ -80,10 +67,8 @@ class TestFiles:
         onnx.save(model, tmp_path / "net.onnx")
         return tmp_path / "net.onnx"
 
-    def test_properties_are_read_without_onnx(self, file: Path) -> None:
+    def test_properties_are_read_without_onnx_if_there_are_any(self, file: Path) -> None:
         assert read_properties(file) == INFO.properties()
-
-    def test_files_without_properties(self, file: Path) -> None:
         model = onnx.load(file)
         del model.metadata_props[:]
         onnx.save(model, file)

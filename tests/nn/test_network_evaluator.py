@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from gtp_engine.evaluation.positions import (
     take_rows,
 )
 from gtp_engine.go.constants import BLACK, PASS, padded_length
-from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
+from gtp_engine.go.coords import board_points, transformed_points, xy_to_point
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 from gtp_engine.nn.encoders import new_inputs
@@ -183,21 +184,6 @@ def test_areas_as_if_suicide_were_legal_are_told_on_request(path: Path) -> None:
 # --- Symmetries
 
 
-def mirrored(game: Game, symmetry: int) -> Game:
-    """Return the game in a symmetry of a square board."""
-    other = Game(game.width, game.height, game.rules, game.komi)
-    for move in game.moves:
-        other.play(moved(move.point, symmetry, game.width), move.color)
-    return other
-
-
-def moved(point: int, symmetry: int, size: int) -> int:
-    if point == PASS:
-        return PASS
-    x, y = transform(*point_to_xy(point, width=size), symmetry, width=size, height=size)
-    return xy_to_point(x, y, width=size)
-
-
 @pytest.mark.parametrize("symmetry", range(8))
 def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
     _, games = random_rows(4, 5, seed=3)
@@ -205,11 +191,10 @@ def test_a_symmetry_is_undone(path: Path, symmetry: int) -> None:
     positions = new_positions(1, 5, 5)
     write_game(positions, 0, game)
     shown = evaluate(evaluator, positions, (5, 5), symmetry=symmetry)
-    write_game(positions, 0, mirrored(game, symmetry))
+    write_game(positions, 0, game.transformed(symmetry))
     expected = evaluate(evaluator, positions, (5, 5), symmetry=0)
     assert shown.win_black == pytest.approx(expected.win_black, abs=TOLERANCE)
-    for point in [PASS, *(p for p in range(shown.policy.shape[1]) if game.board.color[p] != 3)]:
-        there = moved(point, symmetry, 5)
+    for point, there in transformed_points(symmetry, 5, 5).items():
         assert shown.policy[0, point] == pytest.approx(expected.policy[0, there], abs=TOLERANCE)
         assert shown.ownership_black[0, point] == pytest.approx(expected.ownership_black[0, there], abs=TOLERANCE)
 
@@ -227,6 +212,8 @@ def test_all_symmetries_are_averaged(path: Path, size: tuple[int, int], count: i
             ), name
     squares = np.mean([one.score_stdev**2 + one.score_black**2 for one in single], axis=0)
     assert found.score_stdev == pytest.approx(np.sqrt(squares - found.score_black**2), rel=1e-3)
+    by_default = evaluate(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, size)
+    assert np.array_equal(by_default.policy, found.policy)
 
 
 def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
@@ -238,13 +225,6 @@ def test_any_symmetry_is_always_the_same_for_a_position(path: Path) -> None:
     for row, number in enumerate(chosen):
         assert np.array_equal(found.policy[row], single[number].policy[row])
     assert len(set(chosen)) > 1
-
-
-def test_the_configuration_sets_the_default_symmetry(path: Path) -> None:
-    positions, _ = random_rows(2, 5)
-    everything = evaluate(evaluator_of(path, replace(PLAIN, symmetry="all")), positions, (5, 5))
-    averaged = evaluate(evaluator_of(path), positions, (5, 5), symmetry=ALL_SYMMETRIES)
-    assert np.array_equal(everything.policy, averaged.policy)
 
 
 # --- The cache
@@ -498,19 +478,13 @@ def test_the_least_recently_used_entry_is_replaced() -> None:
     assert look_up(cache, [*keys, 100])[1] == [1]
 
 
-def test_an_entry_with_the_same_key_is_overwritten() -> None:
-    cache = new_cache(WAYS, N)
-    store_rows(cache, [5, 5, 5], random_evaluation(3))
-    assert np.count_nonzero(cache.key) == 1
-
-
 def test_evaluations_fill_the_memory_in_the_order_of_their_arrival() -> None:
     """At random places, 8,000 of them took 132 µs each on 19×19, where writing takes 1."""
     cache = new_cache(1000, N)
     store_rows(cache, [70, 3, 500], random_evaluation(3))
     store_rows(cache, [3, 41], random_evaluation(2))
     assert np.flatnonzero(cache.policy.any(axis=1)).tolist() == [0, 1, 2, 3]
-    assert look_up(cache, [70, 3, 500, 41])[1] == []
+    assert look_up(cache, [70, 3, 500, 41])[1] == [] and np.count_nonzero(cache.key) == 4
 
 
 def test_a_half_full_table_keeps_nearly_all_entries() -> None:
@@ -572,19 +546,6 @@ def test_positions_under_all_rule_sets_share_a_call(tmp_path: Path, size: tuple[
     check_together(evaluator, rows_of(games), len(games), size)
 
 
-def same_position(rules: Sequence[str], komis: Sequence[float]) -> list[Game]:
-    """Return the same moves of a game under different rules and komi."""
-    games = [Game(9, 9, PRESETS[name], komi) for name in rules for komi in komis]
-    for game in games:
-        for vertex in ("E5", "C3", "G6", "D7", "F3"):
-            game.play(vertex)
-    return games
-
-
-THREE_RULE_SETS = ("chinese", "japanese", "tromp-taylor")
-TWO_KOMI = (0.5, 7.5)
-
-
 def test_a_human_like_network_evaluates_three_rule_sets_two_komi_and_two_profiles_at_once(tmp_path: Path) -> None:
     from gtp_engine.nn.onnx_export import convert_file
 
@@ -592,7 +553,8 @@ def test_a_human_like_network_evaluates_three_rule_sets_two_komi_and_two_profile
     convert_file(shared_file("human-sl-reference/hum-b3c24nbt-mish.bin.gz"), path)
     config = NetworkConfig(model=str(path), provider="cpu", precision="float32")
     evaluator = load_evaluator(config, log=lambda text: None, board=(9, 9))
-    games = [game for game in same_position(THREE_RULE_SETS, TWO_KOMI) for _ in PROFILES]
+    conditions = product(("chinese", "japanese", "tromp-taylor"), (0.5, 7.5), PROFILES)
+    games = [play(Game(9, 9, rules, komi), "E5", "C3", "G6", "D7", "F3") for rules, komi, _ in conditions]
     found = check_together(evaluator, rows_of(games, PROFILES), len(games), (9, 9))
     assert len({policy.tobytes() for policy in found.policy}) == len(games) == 12, "all differ"
     evaluator.close()
@@ -616,21 +578,16 @@ def test_the_mean_of_all_looks_and_the_optimistic_policy(tmp_path: Path) -> None
     assert not np.allclose(optimistic[0], found.policy[0], atol=1e-3)
 
 
-def test_without_an_optimistic_policy_zeros_are_written(tmp_path: Path) -> None:
-    evaluator = uncached_evaluator(model(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=1)))
-    positions, out = rows_of([Game(5)]), new_evaluation(3, 5, 5)
-    optimistic = np.full_like(out.policy, np.nan)
-    evaluator.evaluate(Request(positions, 1, out, optimistic=optimistic))
-    assert not optimistic[0].any()
-
-
-def test_the_optimistic_policy_is_written_for_positions_in_the_cache(tmp_path: Path) -> None:
-    evaluator = evaluator_of(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=2), NetworkConfig())
+@pytest.mark.parametrize("policies", [1, 2])
+def test_the_optimistic_policy_is_written_for_positions_in_the_cache_and_zeros_without(
+    tmp_path: Path, policies: int
+) -> None:
+    evaluator = evaluator_of(tiny_networks.v7_network(tmp_path / "tiny.onnx", policies=policies), NetworkConfig())
     request = Request(rows_of([Game(5)]), 1, new_evaluation(3, 5, 5))
-    evaluator.evaluate(request)
-    optimistic = np.zeros_like(request.out.policy)
-    evaluator.evaluate(request._replace(optimistic=optimistic))
-    assert optimistic[0].sum() == pytest.approx(1.0, abs=1e-4)
+    for _ in range(2):
+        optimistic = np.full_like(request.out.policy, np.nan)
+        evaluator.evaluate(request._replace(optimistic=optimistic))
+        assert optimistic[0].sum() == pytest.approx(policies - 1.0, abs=1e-4)
 
 
 def test_networks_without_score_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Which provider and which precision are chosen, in every combination that machines have."""
 
 import math
+from itertools import product
 
 import pytest
 
@@ -149,13 +150,10 @@ def test_the_reason_for_8_bits_names_what_the_processor_gains() -> None:
 
 def test_every_choice_has_reasons_in_sentences() -> None:
     known = CopyQuality(Comparison(0.001, 0.002), Comparison(0.001, 0.002))
-    for available in (OPENVINO, PLAIN, CUDA):
-        for simd in (ZEN4, ICE_LAKE):
-            for runtime in choose_runtimes(
-                "auto", "auto", networks=BOTH, available=available, simd=simd, quality=known
-            ):
-                assert len(runtime.reasons) == 2
-                assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
+    for available, simd in product((OPENVINO, PLAIN, CUDA), (ZEN4, ICE_LAKE)):
+        for runtime in choose_runtimes("auto", "auto", networks=BOTH, available=available, simd=simd, quality=known):
+            assert len(runtime.reasons) == 2
+            assert all(reason.endswith(".") and reason[0].isupper() for reason in runtime.reasons)
 
 
 @pytest.mark.parametrize(
