@@ -67,7 +67,9 @@ def test_the_advantage_follows_the_winrate_of_that_side() -> None:
 
 
 def test_it_begins_anew_in_another_game_or_when_moves_are_taken_back() -> None:
-    game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
+    game, advantage, other = handicap_game(4, 0.5), DynamicAdvantage(0.045), DynamicAdvantage(0.045)
+    other.record(game, report_of(-1.0))
+    assert other.black(game) == -2.125, "White has no stone yet"
     play_moves(game, "C6 F3")
     advantage.record(game, report_of(-0.3))
     same = handicap_game(4, 0.5)  # as set up by a controller that sends all moves before each genmove
@@ -78,12 +80,6 @@ def test_it_begins_anew_in_another_game_or_when_moves_are_taken_back() -> None:
     same.play("F4")
     assert advantage.black(same) == -2.125
     assert advantage.black(handicap_game(4, 0.5)) == -2.125
-
-
-def test_it_begins_anew_while_white_has_no_stone() -> None:
-    game, advantage = handicap_game(4, 0.5), DynamicAdvantage(0.045)
-    advantage.record(game, report_of(-1.0))
-    assert advantage.black(game) == -2.125
 
 
 # --- in the engine
@@ -105,15 +101,12 @@ def advantages_of(engine: Engine, evaluator: RecordingEvaluator, color: int) -> 
     return evaluator.advantages
 
 
-def test_both_colours_play_a_handicap_game_with_it() -> None:
+def test_both_colours_play_a_handicap_game_with_it_and_neither_analysis_nor_scoring_use_it() -> None:
     evaluator = RecordingEvaluator()
     with engine_with(evaluator) as engine:
         assert advantages_of(engine, evaluator, WHITE) == advantages_of(engine, evaluator, BLACK) == {-2.125}
-
-
-def test_neither_analysis_nor_scoring_uses_it() -> None:
-    evaluator = RecordingEvaluator()
-    with engine_with(evaluator) as engine:
+        evaluator.conditions.clear()
+        engine.clear_cache()
         cancel = CancelToken()
         cancel.cancel()
         engine.search(cancel=cancel)

@@ -58,12 +58,6 @@ def test_limits_of_an_analysis() -> None:
         assert engine.analyse(Game(7), Limit(visits=1000), token).visits < 1000
 
 
-def test_moves_of_the_engine_are_points() -> None:
-    with engine_of() as engine:
-        choice = engine.genmove()
-        assert repr(choice.point) == engine.game.vertex(choice.point)
-
-
 def test_what_an_engine_finds_prints_on_one_line() -> None:
     """`genmove()` printed 57,511 characters in a notebook."""
     with Engine(Config().with_values({"game.board_size": 5, "search.visits": 5}), evaluator=FakeEvaluator()) as engine:
@@ -72,5 +66,6 @@ def test_what_an_engine_finds_prints_on_one_line() -> None:
         choice = engine.genmove()
     for shown in map(repr, (choice, choice.report, evaluation, found)):
         assert "\n" not in shown and 20 < len(shown) < 200
+        assert repr(choice.point) == engine.game.vertex(choice.point), "a point of the board"
     assert str(choice.point) in repr(choice) and found.best.vertex in repr(found)
     assert found._repr_svg_().startswith("<svg")  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ from engine_positions import DEAD_STONE, FINISHED, SEKI_DIAGRAM, set_up
 from knowing_evaluator import KnowingEvaluator
 from puct_support import game_from
 
-from gtp_engine import Config, Engine, Game, IllegalMoveError, Move, Rules, parse_vertex
+from gtp_engine import Config, Engine, Game, IllegalMoveError, Move, parse_vertex
 from gtp_engine.engine import SEKI
 from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Confirm, Ending
@@ -151,18 +151,13 @@ def test_a_finished_game_ends_for_either_winner_and_when_drawn(rules: str, has_n
                 assert engine.game.is_over
 
 
-@pytest.mark.parametrize("komi", [-60.0, 60.0])
+@pytest.mark.parametrize(("komi", "stones"), [(-60.0, 0), (60.0, 0), (0.5, 9)])
 @pytest.mark.parametrize("rules", ["chinese", "japanese"])
-def test_no_pass_on_an_empty_board_even_with_a_lopsided_komi(rules: str, komi: float) -> None:
+def test_no_pass_at_the_start_even_with_a_lopsided_komi_or_a_handicap(rules: str, komi: float, stones: int) -> None:
     with make(rules, komi, **{"game.board_size": "9"}) as engine:
-        assert engine.genmove(BLACK).point != PASS
-
-
-@pytest.mark.parametrize("rules", ["chinese", "japanese"])
-def test_white_does_not_pass_at_the_start_of_a_handicap_game(rules: str) -> None:
-    with make(rules, 0.5, **{"game.board_size": "9"}) as engine:
-        engine.free_handicap(9)
-        assert engine.genmove(WHITE).point != PASS
+        if stones:
+            engine.free_handicap(stones)
+        assert engine.genmove(engine.game.to_play).point != PASS
 
 
 TWO_WALLS = """
@@ -249,13 +244,6 @@ def test_a_resignation_is_the_result_in_the_record() -> None:
         assert "RE[W+R]" in engine.to_sgf()
         engine.genmove(WHITE)  # a controller that plays on all the same
         assert "RE[" not in engine.to_sgf()
-
-
-def test_the_komi_of_a_record_survives_a_change_of_rules() -> None:
-    with Engine(Config(), evaluator=None) as plain:
-        plain.load_sgf("(;FF[4]GM[1]SZ[9]KM[5.5])")
-        plain.set_rules(Rules.parse("japanese"))
-        assert plain.game.komi == 5.5
 
 
 NEUTRAL = """

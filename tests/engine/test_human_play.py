@@ -82,6 +82,8 @@ def test_the_ranks_turn_with_the_side_to_move(engine: Engine) -> None:
 
 def test_people_decide_where_their_share_is_one(engine: Engine) -> None:
     """The move that people play most is played, though a search of two visits did not try it."""
+    moves = engine.genmove(BLACK, play=False).report.moves
+    assert 0 < moves[0].visits == max(move.visits for move in moves) and all(move.visits > 0 for move in moves)
     engine.configure({"human.human_move_share": 1.0, "search.visits": 2})
     choice = engine.genmove(BLACK, play=False)
     report = choice.report
@@ -90,12 +92,6 @@ def test_people_decide_where_their_share_is_one(engine: Engine) -> None:
     assert report.best_point == likeliest
     assert report.best is not None and report.best.visits == 0
     assert sum(move.human_prior or 0.0 for move in report.moves) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_the_search_decides_where_it_is_zero(engine: Engine) -> None:
-    report = engine.genmove(BLACK, play=False).report
-    assert all(move.visits > 0 for move in report.moves)
-    assert report.moves[0].visits == max(move.visits for move in report.moves)
 
 
 def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:

@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from puct_support import PassingEvaluator
 
 import gtp_engine
-from gtp_engine import CancelToken, Config, Engine, Evaluator, Move, load_evaluator
+from gtp_engine import CancelToken, Config, Engine, Evaluator, load_evaluator
 from gtp_engine.compiled import jit as _jit
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded
@@ -28,7 +28,6 @@ from gtp_engine.engine import kernels, rehearsal
 from gtp_engine.engine.kernels import KernelLoader
 from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.engine.resources import Resources
-from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.protocols.gtp.server import GtpServer
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, write_linear_policy
 
@@ -177,37 +176,20 @@ def test_a_human_like_network_and_noise_call_no_other_kernels(called: set[Signat
     assert {name for name, _ in called - compiled if name.startswith("gtp_engine.")} == set()
 
 
-def searched(values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the moves and visits of a search of the empty board after two moves."""
-    config = Config().with_values({"search.visits": 24, "search.seed": 1, "search.threads": 1, **values})
-    evaluator = load_evaluator(config.network, log=lambda line: None, board=(7, 7)) if config.wants_network else None
-    engine = Engine(config, evaluator=evaluator)
-    engine.set_board_size(7)
-    engine.play_sequence([Move(BLACK, 20), Move(WHITE, 27)])
-    report = engine.genmove(BLACK, play=False).report
-    engine.close()
-    return [(move.point, move.visits, round(move.value_black, 2)) for move in report.moves]
-
-
-@pytest.mark.parametrize("searches", ["puct", "rave"])
-def test_interpreted_kernels_find_the_same(searches: str) -> None:
-    compiled = searched({"search.search": searches})
-    interpret_until_loaded(lambda call: None)
-    try:
-        interpreted = searched({"search.search": searches})
-    finally:
-        interpret_until_loaded(None)
-    assert interpreted == compiled != []
-
-
-def test_interpreted_kernels_find_the_same_in_the_clean_up() -> None:
+@pytest.mark.parametrize(
+    ("search", "size", "moves"),
+    [("puct", 7, ("E5", "D4")), ("rave", 7, ("E5", "D4")), ("puct", 5, (*MOVES[:10], "pass"))],
+)
+def test_interpreted_kernels_find_the_same(search: str, size: int, moves: tuple[str, ...]) -> None:
     """The first start's first move, under territory rules and after a pass, was an overflow of a stone's color."""
-    config = Config().with_values({"search.visits": 24, "search.seed": 1, "game.rules": "japanese", "game.komi": "0"})
-    found = []
+    values = {"search.visits": 24, "search.seed": 1, "search.threads": 1, "search.search": search, "game.komi": 0}
+    config, found = Config().with_values(values | {"game.rules": "japanese", "game.board_size": size}), []
     for is_interpreted in (False, True):
-        with Engine(config, evaluator=PassingEvaluator(knows_cleanup=True)) as engine:
-            engine.set_board_size(5)
-            for vertex in (*MOVES[:10], "pass"):
+        evaluator: Evaluator | None = PassingEvaluator(knows_cleanup=True) if "pass" in moves else None
+        if size == 7 and search == "puct":
+            evaluator = load_evaluator(config.network, log=lambda line: None, board=(7, 7))
+        with Engine(config, evaluator=evaluator) as engine:
+            for vertex in moves:
                 engine.play(vertex, engine.game.to_play)
             interpret_until_loaded((lambda call: None) if is_interpreted else None)
             try:

@@ -54,17 +54,12 @@ def test_the_level_changes_while_the_engine_runs():
     engine.configure({"play.level": "12k"})
     assert "Level 12k: fake (seed 12) with profile rank_" in log[-1]
     assert engine.genmove(WHITE).report.visits == 1
+    assert engine.search(600.0).visits == 50, "an analysis has no level"
 
 
-def test_a_level_does_not_limit_an_analysis():
-    engine = engine_at("12k", **{"search.visits": 40})
-    assert engine.search(600.0).visits == 40
-
-
-@pytest.mark.parametrize("level", ["20k", "5k"])
-def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level: str):
+def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them():
     """The policy passes; under other rules the stones are taken off after the game."""
-    config = Config().with_values({"play.level": level, "search.seed": 1, "network.network_threads": 1})
+    config = Config().with_values({"play.level": "20k", "search.seed": 1, "network.network_threads": 1})
     with Engine(config, evaluator=load_evaluator(config.network, log=lambda line: None, board=(7, 7))) as engine:
         engine.set_board_size(7)
         engine.set_rules(Rules.parse("tromp-taylor"))
@@ -84,11 +79,6 @@ def test_dead_stones_are_captured_before_a_pass_where_the_rules_count_them(level
 def test_a_level_needs_a_network_that_evaluates_the_score(evaluator: Evaluator | None, message: str):
     with pytest.raises(ConfigError, match=message):
         Engine(Config().with_values({"play.level": "8k"}), evaluator=evaluator, load_shipped=fake_shipped)
-
-
-def test_an_unknown_level_is_refused():
-    with pytest.raises(ConfigError, match="expected 20k to 1k"):
-        Config().with_values({"play.level": "21k"})
 
 
 def mean_delay(choice: Choice) -> float:
@@ -130,11 +120,6 @@ def only_strong(name: str) -> Evaluator:
     return FakeEvaluator(seed=5)
 
 
-def rank_on(level: str, size: int) -> str:
-    """Return the profile that a level has on a board, by the table that ships."""
-    return f"rank_{rank_name(settings_of(read_table(None, HUMAN_MODEL).skill(level, size, size), size, size).rank)}"
-
-
 def test_a_level_with_a_human_like_network_is_its_profile_of_that_rank():
     log: list[str] = []
     human = RecordingEvaluator(seed=1, needs_profile=True)
@@ -153,7 +138,8 @@ def test_a_human_like_network_alone_plays_at_a_level():
     config = Config().with_values({"play.level": "8k", "game.board_size": 7})
     engine = Engine(config, evaluator=network, load_shipped=only_strong)
     engine.genmove(BLACK)
-    assert set(profiles_asked(network)) == {rank_on("8k", 7)}
+    rank = settings_of(read_table(None, HUMAN_MODEL).skill("8k", 7, 7), 7, 7).rank
+    assert set(profiles_asked(network)) == {f"rank_{rank_name(rank)}"}
 
 
 def test_the_networks_of_levels_are_loaded_when_one_is_chosen():

@@ -231,18 +231,17 @@ def test_no_point_is_filled_that_a_draw_depends_on(shipped: Engine) -> None:
 
 
 LONE_STONES = {
-    "edge": (13, "kk jd", "lb", "5"),
-    "wall": (13, "kk jd", "gg", "5"),
-    "in atari": (13, "jf ig jh", "jg", "5"),
-    "five": (19, "pp nn oh qj mj pd", "ok oj oi pk pi", "8"),
+    "edge": ("Chinese", 13, "kk jd", "lb", "5"),
+    "wall": ("Japanese", 13, "kk jd", "gg", "5"),
+    "in atari": ("Chinese", 13, "jf ig jh", "jg", "5"),
+    "five": ("Japanese", 19, "pp nn oh qj mj pd", "ok oj oi pk pi", "8"),
 }
-"""Size, stones of Black and White in Black's area, and the column, counted from 0, of Black's wall beside White's."""
+"""Rules, size, stones of both sides in Black's area, the column, counted from 0, of Black's wall beside White's."""
 
 
-@pytest.mark.parametrize("rules", ["Chinese", "Japanese"])
-@pytest.mark.parametrize(("size", "black", "white", "wall"), LONE_STONES.values(), ids=LONE_STONES)
+@pytest.mark.parametrize(("rules", "size", "black", "white", "wall"), LONE_STONES.values(), ids=LONE_STONES)
 def test_a_few_stones_in_an_area_do_not_turn_a_finished_game_over(
-    shipped: Engine, size: int, black: str, white: str, wall: str, rules: str
+    shipped: Engine, rules: str, size: int, black: str, white: str, wall: str
 ) -> None:
     """All of Black's area became neutral: W+57.5 (counted) on 13x13 and W+138.5 on 19x19."""
     letters = "abcdefghijklmnopqrs"[:size]
@@ -316,14 +315,11 @@ def test_both_sides_of_a_seki_stay_after_the_end() -> None:
     assert settled(game, estimate_status(game, doubtful)).dead == frozenset()
 
 
-DISPUTED = "(;SZ[9]KM[7]RU[Chinese]" + ONE_EYED_CORNER.replace("B[", ";B[").replace("W[", ";W[") + ")"
-
-
 def test_a_score_depends_on_neither_seed_nor_cache(shipped: Engine) -> None:
     """Ten seconds were the limit of reading, so that a busy machine found another result, without a word."""
-    found = []
+    found, moves = [], ONE_EYED_CORNER.replace("B[", ";B[").replace("W[", ";W[")
     for seed in (1, 2):
-        shipped.load_sgf(DISPUTED)
+        shipped.load_sgf(f"(;SZ[9]KM[7]RU[Chinese]{moves})")
         shipped.set_seed(seed)
         shipped.clear_cache()
         found.append((str(shipped.score()), shipped.outcome().statuses, shipped.outcome().doubt))

@@ -149,13 +149,10 @@ def test_the_network_receives_the_engines_advantage() -> None:
         engine.genmove(BLACK)
         engine.raw_evaluation(BLACK)
         assert evaluator.advantages == {-2.0}
-
-
-def test_games_are_counted_without_an_advantage() -> None:
-    evaluator = RecordingEvaluator()
-    with make(evaluator, puct__playout_doubling_advantage=2) as engine:
+        evaluator.conditions.clear()
+        engine.clear_cache()
         engine.score()
-        assert evaluator.advantages == {0.0}
+        assert evaluator.advantages == {0.0}, "games are counted without"
 
 
 # --- board sizes ---
@@ -286,13 +283,8 @@ def test_an_analysis_continues_until_it_is_cancelled() -> None:
         seen = len(reports)
         wait_until(lambda: len(reports) > seen + 3 and reports[-1].visits > reports[0].visits)
         cancel.cancel()
-        wait_until(lambda: threading.active_count() <= threads_without_search())
+        wait_until(lambda: "background search" not in {thread.name for thread in threading.enumerate()})
         assert all(report.to_play == WHITE for report in reports)
-
-
-def threads_without_search() -> int:
-    """Return the number of threads without the background search."""
-    return sum(thread.name != "background search" for thread in threading.enumerate())
 
 
 def test_a_search_in_the_background_chooses_without_playing_and_the_clock_knows_whether_it_was_late() -> None:
@@ -346,13 +338,14 @@ def test_a_failure_in_the_background_is_logged() -> None:
 # --- raw evaluations ---
 
 
-@pytest.mark.parametrize("ask", [Engine.raw_evaluation, lambda engine: engine.evaluate([Game(9)])])
-def test_without_a_network_nothing_is_evaluated(ask: Callable[[Engine], object]) -> None:
-    with (
-        Engine(Config(), evaluator=None) as engine,
-        pytest.raises(ConfigError, match=r"no network is loaded; set network\.model"),
-    ):
-        ask(engine)
+def test_without_a_network_nothing_is_evaluated_and_a_setting_that_needs_one_changes_nothing() -> None:
+    with Engine(Config(), evaluator=None) as engine:
+        for ask in (engine.raw_evaluation, lambda: engine.evaluate([Game(9)])):
+            with pytest.raises(ConfigError, match=r"no network is loaded; set network\.model"):
+                ask()
+        with pytest.raises(ConfigError, match="without a network"):
+            engine.configure({"search.search": "puct"})
+        assert engine.config.search.search == "auto"
 
 
 def vary(game: Game, chance: random.Random) -> None:
@@ -424,13 +417,6 @@ def test_the_error_for_a_fixed_setting_gives_advice(engine: Engine, key: str, ad
     with pytest.raises(ConfigError, match=advice):
         engine.configure({"search.visits": 7, key: "1"})
     assert engine.config.search.visits == 24
-
-
-def test_a_setting_that_does_not_fit_changes_nothing() -> None:
-    with Engine(Config(), evaluator=None) as engine:
-        with pytest.raises(ConfigError, match="without a network"):
-            engine.configure({"search.search": "puct"})
-        assert engine.config.search.search == "auto"
 
 
 # --- limits of KataGo's ---

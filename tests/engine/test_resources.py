@@ -112,14 +112,6 @@ def test_without_a_network_that_minds_games_start_on_19x19(tmp_path: Path) -> No
     evaluator.close()
 
 
-def test_what_is_configured_comes_first(tmp_path: Path) -> None:
-    config = config_of(network_for(tmp_path, policy="9x9", value="9x9"), game__board_size="13")
-    evaluator = evaluator_for(config)
-    assert Resources(evaluator).first_board(config) == (13, 13)
-    assert Resources(evaluator).playable_board(13, 13) == (9, 9)
-    evaluator.close()
-
-
 @pytest.mark.parametrize("asked", [{}, {"game__board_size": "19"}])
 def test_boardsize_of_gtp_works_after_any_first_board(asked: dict[str, str], tmp_path: Path) -> None:
     log: list[str] = []

@@ -51,38 +51,24 @@ def mirrored_game(pairs: int, *, komi: float = 7.5, first: str = "", rules: str 
 # --- the opponent
 
 
-def test_the_reflection_is_a_half_turn() -> None:
-    assert REFLECTION[point("A1")] == point("N13")
-    assert REFLECTION[point("G7")] == point("G7")
-    assert REFLECTION[point("B12")] == point("M2")
-    assert REFLECTION[PASS] == PASS
-
-
-def test_an_opponent_mirrors_after_fourteen_mirrored_moves() -> None:
+@pytest.mark.parametrize(
+    ("pairs", "others", "color", "mirrors"),
+    [
+        (13, "", BLACK, False),
+        (14, "", BLACK, True),
+        (14, "", WHITE, False),  # Black does not mirror
+        (16, "G8 H7", BLACK, False),  # the last move mirrors nothing
+        (16, "G8 J7 G10 G4", BLACK, True),  # with 17 of 18 moves mirrored, 7 + 9 are enough
+        (30, "E7 D7 J7 K7 E8 D8 J8 K8 C5 L9", BLACK, True),
+        # After many mirrored moves, five others and a mirrored one: (3 · 0.75⁵ + 1) · 0.75 = 1.28 of 3, below 45%.
+        (30, "E7 D7 J7 K7 E8 D8 J8 K8 E6 D6 C5 L9", BLACK, False),
+    ],
+)
+def test_an_opponent_mirrors_after_fourteen_mirrored_moves(pairs: int, others: str, color: int, mirrors: bool) -> None:
     """Of n moves 7 + n / 2 have to be mirrored, the last one among them."""
-    assert mirroring_in(mirrored_game(13), BLACK) is None
-    found = mirroring_in(mirrored_game(14), BLACK)
-    assert found is not None
-    assert found.color == WHITE
-    assert not found.has_centre
-    assert mirroring_in(mirrored_game(14), WHITE) is None, "Black does not mirror"
-    game = play_moves(mirrored_game(16), "G8 H7")
-    assert mirroring_in(game, BLACK) is None, "the last move mirrors nothing"
-
-
-def test_a_single_other_move_is_forgiven() -> None:
-    """With 17 of 18 moves mirrored, 7 + 9 are enough."""
-    game = play_moves(mirrored_game(16), "G8 J7 G10 G4")
-    assert mirroring_in(game, BLACK) is not None
-
-
-def test_one_who_has_stopped_no_longer_mirrors() -> None:
-    """After many mirrored moves, five others and a mirrored one: (3 · 0.75⁵ + 1) · 0.75 = 1.28 of 3, below 45%."""
-    for others, expected in ((4, True), (5, False)):
-        game = play_moves(mirrored_game(30), ("E7", "D7", "J7", "K7", "E8", "D8", "J8", "K8", "E6", "D6")[: 2 * others])
-        game.play("C5")
-        game.play(REFLECTION[point("C5")])
-        assert (mirroring_in(game, BLACK) is not None) is expected
+    found = mirroring_in(play_moves(mirrored_game(pairs), others), color)
+    assert (found is not None) is mirrors
+    assert found is None or (found.color == WHITE and not found.has_centre)
 
 
 @pytest.mark.parametrize(

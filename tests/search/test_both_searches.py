@@ -207,16 +207,11 @@ def test_it_repeats_itself_whatever_was_searched_before() -> None:
     assert [report.moves for report in again] == [report.moves for report in first]
 
 
-def test_positions_under_different_rules_are_not_evaluated_together() -> None:
-    games = [(Game(5, 5, komi=komi, rules=rules), 1) for komi in (0.5, 20.5) for rules in (Rules(), Rules())]
-    reports = JointSearch(CONFIG, AreaEvaluator(), 4).run(games, Limits(8))
-    assert reports[0].lead_black > reports[2].lead_black + 15
-    assert reports[0].lead_black == reports[1].lead_black
-
-
-def test_the_side_to_play_may_be_given() -> None:
-    reports = JointSearch(CONFIG, AreaEvaluator(), 2).run([(Game(5, 5), 1), (Game(5, 5), 2)], Limits(8))
-    assert [report.to_play for report in reports] == [1, 2]
+def test_positions_under_different_komi_are_not_evaluated_together_and_the_side_to_play_may_be_given() -> None:
+    games = [(Game(5, 5, komi=komi), color) for color in (1, 2) for komi in (0.5, 0.5, 20.5)]
+    reports = JointSearch(CONFIG, AreaEvaluator(), 6).run(games, Limits(8))
+    assert reports[0].lead_black == reports[1].lead_black > reports[2].lead_black + 15
+    assert [report.to_play for report in reports] == [1, 1, 1, 2, 2, 2]
 
 
 def test_a_watcher_ends_all_searches() -> None:
@@ -279,28 +274,11 @@ def test_the_loser_goes_on_with_the_cycle(moves: int, komi: float) -> None:
     assert report.winrate == 0.5
 
 
-def test_two_occurrences_are_no_cycle() -> None:
-    report, repeating = found(triple_ko(5, BLACK_WINS), "E4")
-    assert all(move.no_result < 1.0 for move in report.moves if move.point == repeating)
-
-
-def test_a_pass_begins_the_count_again() -> None:
-    game = play_moves(triple_ko(6, BLACK_WINS), "pass pass")
-    play_moves(game, LAP[:5])
+@pytest.mark.parametrize(("moves", "more", "count"), [(5, (), 6), (6, ("pass", "pass", *LAP[:5]), 1 + 5)])
+def test_two_occurrences_are_no_cycle_and_a_pass_begins_the_count_again(
+    moves: int, more: tuple[str, ...], count: int
+) -> None:
+    game = play_moves(triple_ko(moves, BLACK_WINS), more)
     report, repeating = found(game, "E4")
     assert all(move.no_result < 1.0 for move in report.moves if move.point == repeating)
-    assert len(game.keys_since_pass()) == 1 + 5
-
-
-def test_keys_since_the_last_pass_follow_the_game() -> None:
-    game = triple_ko(12, BLACK_WINS)
-    keys = game.keys_since_pass().tolist()
-    assert keys.count(keys[-1]) == 3
-    assert len({*keys}) == 6
-    game.undo(6)
-    assert game.keys_since_pass().tolist() == keys[:7]
-    assert game.copy().keys_since_pass().tolist() == keys[:7]
-    other = game.copy()
-    other.play(PASS)
-    assert len(other.keys_since_pass()) == 1
-    assert len(game.keys_since_pass()) == 7
+    assert len(game.keys_since_pass()) == count

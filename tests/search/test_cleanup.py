@@ -8,7 +8,7 @@ import reference
 from board_helpers import CHARACTER, COLOR, KO, play_moves, points_of, position_of
 from puct_support import PassingEvaluator, Searching, game_from, lines_to, rows_under_way, run, search, tried_edges
 
-from gtp_engine import Game, Rules, parse_vertex
+from gtp_engine import Game, Rules
 from gtp_engine.engine.game_end import chains_of
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions, Evaluation
@@ -157,10 +157,6 @@ def test_rows_and_results_are_the_oracles(diagram: str, rules: Rules, has_passed
     assert min(checker.seen["first"], checker.seen["second"], checker.seen["over"]) > 10
     if diagram == KO:
         assert checker.seen["ko"] > 10
-
-
-def point_of(game: Game, vertex: str) -> int:
-    return parse_vertex(vertex, width=game.width, height=game.height)
 
 
 # --- what users see

@@ -111,15 +111,12 @@ def explored(visits: int, people: Any = None, **shares: Any) -> tuple[SearchRepo
     return searched(settings, game, limits, UniformEvaluator(), people or HumanPolicy())
 
 
-def test_without_weight_by_hand() -> None:
+def test_with_and_without_weight_by_hand() -> None:
     report, _ = explored(8, root_weightless=1.0)
     assert {move.point: move.position_visits for move in report.moves} == BY_HAND
     assert [(m.visits, m.weight, m.surplus_weight) for m in report.moves] == [(0, 0, 4), (0, 0, 2), (0, 0, 1)]
     assert (report.visits, report.playouts, report.weight, report.ownership_samples) == (1, 8, 1.0, 1)
     assert all(move.ownership_black is not None for move in report.moves)
-
-
-def test_with_weight_by_hand() -> None:
     report, _ = explored(8, root_weightful=1.0)
     assert {move.point: move.visits for move in report.moves} == BY_HAND
     assert all(move.surplus_visits == 0 for move in report.moves)

@@ -160,12 +160,6 @@ def test_shapes(at: str, life: Life, text: str) -> None:
     assert FightReader(game.board, nodes=8000).life(vertex(game, f"{at[0]}{number}")) is life
 
 
-def test_a_ko_is_neither_life_nor_death() -> None:
-    """Black's last stone in the corner is taken, and retaken, by ko."""
-    game = game_from(". X O . .\nX . X O O\n. X O . .\nX X O . .\nO O O . .")
-    assert FightReader(game.board, nodes=8000).life(vertex(game, "C4")) not in (Life.ALIVE, Life.DEAD)
-
-
 def proofs_of_shapes() -> list[Proof]:
     """Return what a few positions are found to prove about each shape, with either side first."""
     found = []
@@ -188,9 +182,12 @@ def test_interpreted_kernels_prove_the_same() -> None:
     assert {proof.is_proved for proof in compiled} == {True, False}
 
 
-def test_a_point_without_a_stone_is_refused() -> None:
+def test_a_ko_is_neither_life_nor_death_and_a_point_without_a_stone_is_refused() -> None:
+    """Black's last stone in the corner is taken, and retaken, by ko."""
+    game = game_from(". X O . .\nX . X O O\n. X O . .\nX X O . .\nO O O . .")
+    assert FightReader(game.board, nodes=8000).life(vertex(game, "C4")) not in (Life.ALIVE, Life.DEAD)
     with pytest.raises(ValueError, match="no stone"):
-        FightReader(Game(5, 5).board).life(board_points(5, 5)[0])
+        FightReader(game.board).life(vertex(game, "E1"))
 
 
 def test_the_problems_that_ship_are_proved() -> None:

@@ -56,24 +56,16 @@ def test_a_cancelled_search_does_not_wait_for_a_slow_network() -> None:
     require_once(seconds_to_end, below=0.05)
 
 
-def test_a_search_cancelled_during_its_first_evaluation_still_has_moves() -> None:
-    token = CancelToken()
-
-    evaluator = AreaEvaluator()
+@pytest.mark.parametrize("is_before", [False, True])
+def test_a_search_cancelled_before_or_during_its_first_evaluation_still_has_moves(is_before: bool) -> None:
+    token, evaluator = CancelToken(), AreaEvaluator()
+    if is_before:
+        token.cancel()
     evaluator.watch = lambda request: token.cancel()
-    report = search(Game(5), Limits(cancel=token), evaluator)
-    assert report.visits == 1
-    assert report.best_point > 0
-
-
-def test_a_cancellation_before_the_search_is_not_lost() -> None:
-    token = CancelToken()
-    token.cancel()
-    with Searching() as searcher:
+    with Searching(evaluator) as searcher:
         report = searcher.run(Game(5), Limits(cancel=token))
+        assert report.visits == 1 and report.best_point > 0
         assert searcher.run(Game(5), Limits(100)).visits == 100, "the next search has a token of its own"
-    assert report.visits == 1
-    assert report.best_point > 0
 
 
 def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
@@ -84,13 +76,10 @@ def test_the_watcher_is_called_after_each_batch_of_a_slow_network() -> None:
         return len(seen) == 10
 
     report = search(Game(5), Limits(watcher=watch), AreaEvaluator(delay=0.006))
-    assert report.visits == seen[-1].visits
-    assert [progress.visits for progress in seen] == sorted(progress.visits for progress in seen)
-    last = seen[-1]
-    assert last.leader_visits >= last.runner_up_visits >= 0
-    assert last.leader_visits > 0
-    assert last.choices > 1
-    assert 0 <= last.winrate <= 1
+    visits, last = [progress.visits for progress in seen], seen[-1]
+    assert visits == sorted(visits) and report.visits == last.visits
+    assert last.leader_visits >= last.runner_up_visits >= 0 < last.leader_visits
+    assert last.choices > 1 and 0 <= last.winrate <= 1
 
 
 def test_reports_come_at_their_interval_and_early() -> None:
@@ -100,12 +89,9 @@ def test_reports_come_at_their_interval_and_early() -> None:
         Limits(watcher=lambda progress: len(seen) >= 5 or progress.seconds > bound(300)), reporting=reporting
     )
     search(Game(7), limits, AreaEvaluator(delay=0.02, batch=2), in_flight_share=1)
-    assert len(seen) >= 5
-    assert seen[0].visits <= 4
+    assert len(seen) >= 5 and seen[0].visits <= 4
     assert all(report.moves[0].visits > 0 for report in seen)
-    gaps = np.diff([report.seconds for report in seen])
-    assert gaps.min() >= 0.05
-    assert gaps.min() < bound(0.15)
+    assert 0.05 <= np.diff([report.seconds for report in seen]).min() < bound(0.15)
 
 
 def test_a_search_without_reports_is_not_woken_while_the_network_evaluates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,11 +107,8 @@ def test_a_search_without_reports_is_not_woken_while_the_network_evaluates(monke
     search(Game(5), Limits(12), AreaEvaluator(delay=0.03, batch=2))
     assert set(waits) == {None} and len(waits) <= 2 * 12, "an old wake-up may be left"
     waits.clear()
-    search(
-        Game(5),
-        SearchRequest(Limits(12), reporting=Reporting(0.05, lambda report: None)),
-        AreaEvaluator(delay=0.03, batch=2),
-    )
+    request = SearchRequest(Limits(12), reporting=Reporting(0.05, lambda report: None))
+    search(Game(5), request, AreaEvaluator(delay=0.03, batch=2))
     assert max(seconds for seconds in waits if seconds is not None) > 0.02, "until the next report"
 
 

@@ -49,8 +49,9 @@ def test_a_search_with_a_seed_repeats_itself(batch: int, pipeline: int) -> None:
 
 
 def test_a_slow_evaluator_does_not_change_the_search() -> None:
-    slow = search(Game(7), 60, AreaEvaluator(delay=0.002), pipeline=2, in_flight_share=1)
-    fast = search(Game(7), 60, AreaEvaluator(), pipeline=2, in_flight_share=1)
+    slow, fast = (
+        search(Game(7), 60, AreaEvaluator(delay=delay), pipeline=2, in_flight_share=1) for delay in (0.002, 0.0)
+    )
     assert visits_of(slow) == visits_of(fast)
 
 
@@ -99,10 +100,8 @@ def test_visits_are_exact_and_add_up(visits: int, batch: int) -> None:
 
 def test_with_one_visit_the_policy_plays() -> None:
     report = search(Game(5), 1, ShapedEvaluator(), symmetry_pruning=False)
-    assert report.raw is not None
-    assert report.best_point == int(np.argmax(report.raw.policy))
-    assert report.best.visits == 0
-    assert report.best.prior == pytest.approx(float(report.raw.policy.max()))
+    assert report.raw is not None and report.best_point == int(np.argmax(report.raw.policy))
+    assert (report.best.visits, report.best.prior) == (0, pytest.approx(float(report.raw.policy.max())))
 
 
 def test_few_playouts_are_under_way_while_the_root_has_few_visits() -> None:
@@ -201,16 +200,10 @@ def test_pruning_keeps_visits_and_means() -> None:
             weights[collapsed], store.tree.mean[: store.used, trees.WEIGHT][collapsed], rtol=1e-6
         )
         assert searcher.run(Game(19), Limits(9000)).visits == 9000
-
-
-def test_pruning_frees_memory_below_a_root_with_few_visits() -> None:
-    """Playouts that are explored without weight do not count at the root."""
-    with Searching(FakeEvaluator(batch=8), max_memory=16) as searcher:
-        store = run(searcher, Game(19), 4000)
+        # Playouts that are explored without weight do not count at the root.
         visits, store.tree.visits[trees.ROOT] = int(store.tree.visits[trees.ROOT]), 1
         store.prune()
-        assert store.used <= 0.5 * 4484
-        assert store.tree.state[trees.ROOT] == trees.EXPANDED
+        assert store.used <= 0.5 * 4484 and store.tree.state[trees.ROOT] == trees.EXPANDED
         store.tree.visits[trees.ROOT] = visits
 
 
@@ -276,6 +269,8 @@ def test_a_search_that_is_resumed_is_as_if_it_had_not_ended() -> None:
     whole, parts = reports
     assert visits_of(whole) == visits_of(parts)
     assert whole.utility_black == parts.utility_black
+    weights = [move.selection_weight for move in whole.moves]
+    assert weights == sorted(weights, reverse=True) != [move.weight for move in whole.moves], "lower bounds count too"
 
 
 def test_only_a_search_of_the_same_position_is_resumed() -> None:
@@ -289,14 +284,6 @@ def test_only_a_search_of_the_same_position_is_resumed() -> None:
         searcher.clear()
         searcher.run(game, SearchRequest(Limits(10), resumes=True))
         assert searcher._tree.score_center != center
-
-
-def test_moves_are_ordered_by_what_they_are_chosen_by() -> None:
-    """The plain weights are not in this order: the best lower bound counts too."""
-    report = search(Game(9), 400, FakeEvaluator())
-    weights = [move.selection_weight for move in report.moves]
-    assert weights == sorted(weights, reverse=True)
-    assert weights != [move.weight for move in report.moves]
 
 
 # --- what the evaluator receives

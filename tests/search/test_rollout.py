@@ -68,9 +68,8 @@ def answers(text: str, to_play: int) -> set[int]:
     game = game_from(text, to_play)
     (last,) = parse_diagram(text).marked_stones
     work = rollout.new_rollout_work(game.width, game.height)
-    find: Any = (
-        rollout._tactical_candidates
-    )  # interpreted: it is compiled in rollouts, and on its own that takes seconds
+    # interpreted: it is compiled in rollouts, and on its own that takes seconds
+    find: Any = rollout._tactical_candidates
     count = find.interpreted(game.board, to_play, last, work)
     return set(work.candidates[:count].tolist())
 
@@ -146,6 +145,4 @@ def test_the_pattern_table_treats_colours_alike() -> None:
 def test_random_numbers_cover_their_range_evenly() -> None:
     state = new_states(1, 5)[0]
     counts = np.bincount([random_below(state, 7) for _ in range(7000)], minlength=7)
-    assert counts.size == 7
-    assert counts.min() > 850
-    assert counts.max() < 1150
+    assert counts.size == 7 and counts.min() > 850 and counts.max() < 1150

@@ -41,10 +41,11 @@ def search(game: Game, visits: int = 400, to_play: int | None = None, **values: 
 
 @pytest.mark.parametrize("algorithm", ["rave", "uct"])
 def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorithm: str) -> None:
-    reports = [search(Game(9), search=algorithm, threads=threads) for threads in (1, 2, 3, 2)]
+    reports = [search(Game(9), 333, search=algorithm, threads=threads) for threads in (1, 2, 3, 2)]
     assert len({tuple(visits_of(report)) for report in reports}) == 1
+    assert reports[0].visits == reports[0].playouts == sum(move.visits for move in reports[0].moves) == 333
     assert all(np.array_equal(reports[0].ownership_black, report.ownership_black) for report in reports)
-    assert visits_of(search(Game(9), search=algorithm, seed=2)) != visits_of(reports[0])
+    assert visits_of(search(Game(9), 333, search=algorithm, seed=2)) != visits_of(reports[0])
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
@@ -71,16 +72,10 @@ def test_a_search_needs_an_end() -> None:
         Limits()
 
 
-def test_visits_are_exact_and_add_up() -> None:
-    report = search(Game(9), 333)
-    assert report.visits == report.playouts == 333
-    assert sum(move.visits for move in report.moves) == 333
-
-
 def test_memory_stays_under_its_cap() -> None:
-    report = search(Game(19), 20_000, max_memory=16, expand_visits=1, rollout_policy="uniform", batch=64)
+    report = search(Game(19), 4000, max_memory=16, expand_visits=1, rollout_policy="uniform", batch=64)
     assert report.memory <= 17
-    assert report.visits == 20_000
+    assert report.visits == 4000
 
 
 TWO_GROUPS_AGAINST_ONE = """
@@ -106,11 +101,12 @@ def test_where_points_are_even_the_button_decides(color: int) -> None:
     """The side that passes first wins by half a point; the search would call it a draw without the button."""
     report = search(game_from(PLAYED_OUT, color, "aga-button", komi=-5.0), 400)
     assert report.best_point == PASS
-    assert report.winrate > 0.9
+    assert report.winrate > 0.9 and report.lead_black == (0.5 if color == BLACK else -0.5)
     game = game_from(PLAYED_OUT, color, "aga-button", komi=-5.0)
     game.play(PASS)
     assert search(game, 400).winrate < 0.1
-    assert search(game_from(PLAYED_OUT, color, "aga", komi=-5.0), 400).winrate == pytest.approx(0.5, abs=0.05)
+    without = search(game_from(PLAYED_OUT, color, "aga", komi=-5.0), 400)
+    assert (without.winrate, without.lead_black) == (pytest.approx(0.5, abs=0.05), 0.0)
 
 
 def test_a_pass_after_a_pass_ends_the_game() -> None:
@@ -140,14 +136,6 @@ def test_the_group_tax_decides_who_wins(rules: str, margin: int) -> None:
     assert (report.value_black > 0.9) is (margin > 0)
     assert (report.value_black < -0.9) is (margin < 0)
     assert report.lead_black == margin
-
-
-def test_the_button_is_part_of_the_lead() -> None:
-    leads = {}
-    for rules in ("aga-button", "aga"):
-        game = game_from(PLAYED_OUT, BLACK, rules, komi=-5.0)
-        leads[rules] = search(game, 400).lead_black
-    assert leads == {"aga-button": 0.5, "aga": 0.0}
 
 
 RULES_SCORED = ("stone-scoring", "aga-button", "ancient-territory", "japanese", "tromp-taylor")

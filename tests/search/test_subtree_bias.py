@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, tried_edges
+from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, tried_edges, visits_of
 
 from gtp_engine import EvaluatorInfo, Game, Move, parse_vertex
 from gtp_engine.go.board import KO_POINT
@@ -51,6 +51,9 @@ def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: in
     tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
     bucket = subtree_bias.find_or_add_bucket(tree.bias, np.uint64(77))
     first = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
+    update_means(tree, first, color, params(), work)
+    assert tree.mean[first, UTILITY] == pytest.approx((0.25 + 16 * 0.75) / 17), "without a bucket"
+    assert not tree.bias.added.any()
     tree.bias.bucket[first] = bucket
     update_means(tree, first, color, params(), work)
     # The child is better by 0.5 than the evaluation: by that, with the weight sqrt(16) = 4.
@@ -76,14 +79,6 @@ def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: in
     assert tree.bias.sums[bucket].tolist() == [-0.25, 5.0]
 
 
-def test_a_node_without_a_bucket_is_not_corrected() -> None:
-    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
-    node = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
-    update_means(tree, node, BLACK, params(), work)
-    assert tree.mean[node, UTILITY] == pytest.approx((0.25 + 16 * 0.75) / 17)
-    assert not tree.bias.added.any()
-
-
 # --- buckets
 
 
@@ -92,8 +87,8 @@ def test_a_key_has_one_bucket_also_in_a_full_table(nodes: int) -> None:
     bias = subtree_bias.new_subtree_bias(nodes)
     keys = np.random.default_rng(1).integers(0, 2**64, nodes, dtype=np.uint64)
     keys[nodes // 2 :] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
-    assert [subtree_bias.find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
-    assert [subtree_bias.find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
+    for _ in range(2):
+        assert [subtree_bias.find_or_add_bucket(bias, key) for key in keys] == list(range(1, nodes + 1))
     assert bias.info[subtree_bias.BUCKETS] == nodes + 1
 
 
@@ -131,10 +126,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_positions_that_differ_near_the_last_move_have_different_buckets(change: dict[str, Any]) -> None:
     assert key_after(**{"diagram": FIGHT, **change}) != key_after(FIGHT)
-
-
-def test_positions_that_differ_far_from_the_last_move_share_a_bucket() -> None:
-    assert key_after(FIGHT.replace(". X O . . . X", ". X O O X . O")) == key_after(FIGHT)
+    assert key_after(FIGHT.replace(". X O . . . X", ". X O O X . O")) == key_after(FIGHT), "far from the last move"
 
 
 @pytest.mark.parametrize("move", ["A1", "G1", "A7", "G7", "B4", "F4", "D4", "D2", "D6"])
@@ -254,16 +246,13 @@ def test_a_tree_that_grows_keeps_its_buckets() -> None:
         assert np.array_equal(store.tree.bias.bucket[: store.used], buckets)
 
 
-def test_a_new_tree_has_no_buckets() -> None:
+def test_neither_a_new_tree_nor_a_search_without_corrections_has_buckets() -> None:
     with Searching(FakeEvaluator(), **BIASED) as searcher:
-        store = run(searcher, Game(9), 300)
-        searcher.clear()
-        assert checked_sums(store) == {}
-        first = [move.visits for move in searcher.run(Game(9), Limits(300)).moves]
-        searcher.clear()
-        assert [move.visits for move in searcher.run(Game(9), Limits(300)).moves] == first
-
-
-def test_a_search_without_corrections_has_no_table() -> None:
+        store, found = run(searcher, Game(9), 300), []
+        for _ in range(2):
+            searcher.clear()
+            assert checked_sums(store) == {}
+            found.append(visits_of(searcher.run(Game(9), Limits(300))))
+        assert found[0] == found[1]
     with Searching(FakeEvaluator(), subtree_bias=0) as searcher:
         assert sum(array.size for array in run(searcher, Game(9), 50).tree.bias) <= 4

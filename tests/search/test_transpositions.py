@@ -59,10 +59,7 @@ def key_of(*, color: int = BLACK, passes: int = 0, button: float = 0.0, counts_a
 )
 def test_positions_in_which_something_else_may_be_played_have_different_keys(change: dict[str, Any]) -> None:
     assert key_of(**change) != key_of()
-
-
-def test_prisoners_count_under_territory_rules_alone() -> None:
-    assert key_of(captured=3) == key_of()
+    assert key_of(captured=3) == key_of(), "prisoners count under territory rules alone"
     assert key_of(captured=3, counts_area=False) != key_of(counts_area=False)
 
 
@@ -210,6 +207,8 @@ def test_a_pruned_or_growing_tree_keeps_what_it_shares() -> None:
         searcher.clear()
         assert checked_keys(store) == set()
         searcher.run(Game(4), Limits(50))
+    with Searching(FakeEvaluator(), graph_search=False) as searcher:
+        assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0, "there is no table"
 
 
 def test_a_game_goes_on_in_the_tree() -> None:
@@ -275,11 +274,6 @@ def test_positions_of_a_continuation_have_all_their_visits() -> None:
         assert any(more > 0 for move in report.moves for more in move.pv_surplus_visits)
 
 
-def test_a_search_that_shares_no_nodes_has_no_table() -> None:
-    with Searching(FakeEvaluator(), graph_search=False) as searcher:
-        assert sum(array.size for array in run(searcher, Game(9), 50).tree.graph) == 0
-
-
 def test_with_a_leak_every_playout_takes_a_move_that_none_took() -> None:
     """A playout at a node with more visits than the edge to it ends there, or with this probability goes on to a leaf.
 
@@ -307,15 +301,9 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
     params = params_of(settings, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
     for node, visits in ((trees.add_node(tree), 100), (trees.add_node(tree), 400)):
         tree.graph.key[node], tree.visits[node] = 7, visits
-        tree.own[node, [trees.VALUE, trees.SCORE, trees.LEAD, trees.UTILITY, trees.WEIGHT]] = (
-            -0.5 if node == 1 else 0.5,
-            2.0,
-            node,
-            0.0,
-            1.0,
-        )
-        tree.own[node, trees.UTILITY] = tree.own[node, trees.VALUE]
-        tree.own[node, trees.SCORE_SQUARE] = 13.0
+        columns = trees.SCORE, trees.LEAD, trees.WEIGHT, trees.SCORE_SQUARE
+        tree.own[node, columns] = 2.0, node, 1.0, 13.0
+        tree.own[node, [trees.VALUE, trees.UTILITY]] = -0.5 if node == 1 else 0.5
     remembered.conditions[0] = 2**40 + 1
     update_means(tree, 2, BLACK, params, work)
     remember(tree, 401, -1, trees.ROOT)
