@@ -13,8 +13,6 @@ from gtp_engine.go.rules import Rules
 
 HEADER = BookHeader(5, 5, Rules.parse("tromp-taylor"), 3.0, "by hand")
 
-KOMI = HEADER.komi
-
 
 def node(line: str, moves: list[list[Any]], *, score: float = 0.0, error: float = 1.0, visits: int = 100) -> str:
     """Return the line of a book for the position after a line, which must lie as in the position's key."""

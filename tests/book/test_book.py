@@ -1,6 +1,7 @@
 """Books: values by hand, files, moves in games."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,16 +58,10 @@ def test_moves_of_a_game_that_lies_otherwise(book: Book) -> None:
     assert book.node("no such key") is None
 
 
-def test_a_book_is_the_same_when_it_is_read(tmp_path: Path) -> None:
+def test_a_book_is_the_same_when_it_is_read_and_a_line_that_was_being_written_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "made.book"
-    made, read = searched_book(path, 20), Book.load(path)
-    assert len(made) == 20
-    assert made.nodes == read.nodes
-
-
-def test_a_line_that_was_being_written_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "made.book"
-    searched_book(path, 12)
+    assert len(made := searched_book(path, 12)) == 12
+    assert made.nodes == Book.load(path).nodes
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
     assert len(Book.load(path)) in (11, 12)
@@ -104,11 +99,6 @@ def test_other_files_are_no_books(tmp_path: Path, text: str) -> None:
         Book.load(path)
     with pytest.raises(ConfigError, match="cannot read book"):
         Engine(Config().with_values({"play.book": str(tmp_path / "missing.book")}), evaluator=FakeEvaluator())
-
-
-def test_boards_beyond_five_to_nine_are_refused(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     with pytest.raises(ConfigError, match="sides from 5 to 9"):
         Book.create(tmp_path / "a.book", replace(HEADER, width=4))
 

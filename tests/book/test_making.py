@@ -111,19 +111,13 @@ class TestCommand:
         assert "moves" in self.run("show", path, "--sgf", tmp_path / "a.sgf")
         assert (tmp_path / "a.sgf").read_text().startswith("(;")
 
-    def test_another_board_or_komi_is_refused(self, tmp_path: Path) -> None:
+    def test_mistakes(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")
         assert "--size '7' for a book with '5'" in self.run("make", path, "--size", 7, status=2)
         assert "--komi" in self.run("make", path, "--komi", 7, status=2)
-
-    def test_a_damaged_book_fails_its_check(self, tmp_path: Path) -> None:
-        path = small_book(tmp_path / "a.book")
+        assert "--line 'C3 C3'" in self.run("show", path, "--line", "C3 C3", status=2)
         path.write_text(path.read_text().replace('"line": "C2"', '"line": "B2"'))
         assert "1 problem" in self.run("check", path, status=1)
-
-    def test_mistakes_in_a_line(self, tmp_path: Path) -> None:
-        path = small_book(tmp_path / "a.book")
-        assert "--line 'C3 C3'" in self.run("show", path, "--line", "C3 C3", status=2)
 
     def test_play_is_play_with_the_book(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         seen = []

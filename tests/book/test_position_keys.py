@@ -37,9 +37,6 @@ def test_the_key_is_the_board_and_whose_turn_it_is() -> None:
     assert place(played("C3")).key == "...../...../..X../...../..... w0"
     assert to_play_of(place(played("C3")).key) == "w"
     assert place(played("C3 pass")).key == "...../...../..X../...../..... b1"
-
-
-def test_moves_in_another_order_lead_to_the_same_position() -> None:
     assert place(played("B2 D4 B4")) == place(played("B4 D4 B2"))
 
 

@@ -40,14 +40,6 @@ def test_reply_has_text_and_seconds(start: Starter) -> None:
     assert min(seconds) < 20
 
 
-def test_reply_of_several_lines_is_kept_whole(start: Starter) -> None:
-    assert start().send("list_commands").splitlines()[:2] == ["protocol_version", "name"]
-
-
-def test_lines_before_the_reply_are_skipped(start: Starter) -> None:
-    assert start("--banner").send("name") == "Scripted"
-
-
 def test_crlf_and_ids_are_accepted(start: Starter) -> None:
     code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
     assert start(command=join_command([sys.executable, "-c", code])).send("genmove b") == "D4"
@@ -90,22 +82,20 @@ def test_errors_keep_what_is_useful(start: Starter) -> None:
         start(f"--answers 'name {reply}' --refuse name").send("name")
 
 
-def test_log_has_dialogue_and_stderr(start: Starter, tmp_path: Path) -> None:
-    start().send("name")
-    log = (tmp_path / "first.log").read_text()
-    assert ">> name\n" in log
-    assert "<< = Scripted\n" in log
-    assert "ready\n" in log
-
-
-def test_close_asks_the_engine_to_quit(start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_has_dialogue_and_stderr_and_close_asks_the_engine_to_quit(
+    start: Starter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines before a reply are skipped; one of several lines is kept whole."""
     monkeypatch.setattr("gtp_engine.protocols.client.connection.QUIT_SECONDS", 600.0)
-    client = start()
-    client.send("name")
+    client = start("--banner")
+    assert client.send("name") == "Scripted"
+    assert client.send("list_commands").splitlines()[:2] == ["protocol_version", "name"]
     with within(30):
         client.close()
     assert not client.is_alive()
-    assert (tmp_path / "first.log").read_text().rstrip().endswith(">> quit")
+    log = (tmp_path / "first.log").read_text()
+    assert all(line in log for line in (">> name\n", "<< = Scripted\n", "ready\n"))
+    assert log.rstrip().endswith(">> quit")
 
 
 def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound, is_over
-from gnugo import find_gnugo
+from gnugo import find_gnugo, needs_gnugo
 from match_helpers import ANALYSIS_ENGINE, engine
 from warm_cache import compile_once
 
@@ -22,6 +22,7 @@ from gtp_engine import AnalysisEngine, EngineError, Game, GtpEngine, Limit, Teng
 SCRIPTED = engine("--analyzes --lists undo --lists time_settings --lists kata-set-param --score B+3.5")
 OURS = [sys.executable, "-m", "gtp_engine", "--visits", "2", "--seed", "1"]
 KATAGO = shutil.which("katago")
+NEEDS_KATAGO = pytest.mark.skipif(KATAGO is None, reason="no katago on the PATH, which also needs a model beside it")
 
 Call = Callable[[GtpEngine, Game, random.Random], Awaitable[object]]
 
@@ -109,23 +110,9 @@ async def drive(command: str | list[str], calls: int, breaks: int, timeout: floa
     ("command", "calls", "breaks"),
     [
         pytest.param(SCRIPTED, 200, 14, id="scripted"),
-        pytest.param(
-            f"{find_gnugo()} --mode gtp --level 0",
-            75,
-            7,
-            id="gnugo",
-            marks=pytest.mark.skipif(find_gnugo() is None, reason="gnugo is not installed (apt install gnugo)"),
-        ),
+        pytest.param(f"{find_gnugo()} --mode gtp --level 0", 75, 7, id="gnugo", marks=needs_gnugo),
         pytest.param(OURS, 20, 1, id="ours"),
-        pytest.param(
-            [KATAGO or "katago", "gtp"],
-            100,
-            3,
-            id="katago",
-            marks=pytest.mark.skipif(
-                KATAGO is None, reason="no katago on the PATH, which also needs a model beside it"
-            ),
-        ),
+        pytest.param([KATAGO or "katago", "gtp"], 100, 3, id="katago", marks=NEEDS_KATAGO),
     ],
 )
 def test_calls_of_every_kind(

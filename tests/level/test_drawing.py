@@ -109,6 +109,7 @@ def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
 
 def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_worth_more():
     assert answer_to_atari(after_capture=-10.0, after_extension=5.0) == EXTENSION
+    assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE, "given up for something larger"
 
 
 def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played():
@@ -123,10 +124,6 @@ def test_of_moves_that_all_give_the_stones_up_the_one_that_loses_least_is_played
     assert of_two(other_after_move=4.0, other_after_capture=4.0) == OTHER
     assert of_two(other_after_move=4.0, other_after_capture=-20.0) == ELSEWHERE
     assert of_two(other_after_move=-20.0, other_after_capture=4.0) == ELSEWHERE, "the capture is not the best answer"
-
-
-def test_stones_in_atari_are_given_up_for_something_larger():
-    assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE
 
 
 LADDER = ". . . . . . . / . . O . . . . / . O X O . . . / . O . . . . ."
@@ -144,13 +141,6 @@ def test_a_ladder_run_is_refused_if_another_move_is_clearly_better():
 CORNER = parse_vertex("A1", width=7, height=7)
 
 
-def black_corner() -> Game:
-    """Return a position with White to play, in which A1 is an eye of Black's, suicide for White."""
-    game = Game(7, 7)
-    game.set_up([(BLACK, "A2"), (BLACK, "B1")], WHITE)
-    return game
-
-
 def raw_with(**policy: float) -> RawEvaluation:
     """Return an evaluation with probabilities of some moves; `PASS` is the pass."""
     evaluation = new_evaluation(1, 7, 7)
@@ -162,8 +152,10 @@ def raw_with(**policy: float) -> RawEvaluation:
 
 
 def test_moves_are_those_of_the_side_that_plays_even_out_of_turn():
-    raw = raw_with(A1=1.0)
-    assert found_at(black_corner(), BLACK, raw, raw.policy).best == CORNER
+    """A1 is an eye of Black's, suicide for White, who is to play."""
+    game, raw = Game(7, 7), raw_with(A1=1.0)
+    game.set_up([(BLACK, "A2"), (BLACK, "B1")], WHITE)
+    assert found_at(game, BLACK, raw, raw.policy).best == CORNER
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])

@@ -29,6 +29,8 @@ def test_settings_narrow_as_the_skill_grows():
     assert all(a.rank >= b.rank for a, b in pairwise(settings))
     assert all(a.temperature > b.temperature for a, b in pairwise(settings))
     assert all(a.tolerance >= b.tolerance for a, b in pairwise(settings))
+    small, large = (settings_of(2.0, size, size).tolerance for size in (9, 19))
+    assert small == pytest.approx(large * 9 / 19), "moves may lose less on a small board"
 
 
 def test_a_skill_is_the_place_of_a_rank():
@@ -37,10 +39,6 @@ def test_a_skill_is_the_place_of_a_rank():
     assert settings_of(BOTTOM_SKILL, 19, 19).rank == ranks[0]
     assert settings_of(BOTTOM_SKILL - 1.0, 19, 19) == settings_of(BOTTOM_SKILL, 19, 19), "none is below the beginner"
     assert settings_of(TOP_SKILL, 19, 19).rank == ranks[-1]
-
-
-def test_moves_may_lose_less_on_a_small_board():
-    assert settings_of(2.0, 9, 9).tolerance == pytest.approx(settings_of(2.0, 19, 19).tolerance * 9 / 19)
 
 
 def ramp(first: float, step: float) -> dict[str, float]:
@@ -54,16 +52,7 @@ def write(path: Path, **changes: object) -> None:
 
 def test_a_board_between_two_measured_ones_is_interpolated():
     table = LevelTable({9: ramp(0.0, 0.1), 19: ramp(1.0, 0.1)})
-    assert table.skill("20k", 9, 9) == 0.0
-    assert table.skill("20k", 19, 19) == 1.0
-    assert table.skill("20k", 14, 14) == pytest.approx(0.5)
-    assert table.skill("20k", 5, 5) == 0.0
-    assert table.skill("20k", 25, 25) == 1.0
-
-
-def test_the_table_lies_beside_the_network(tmp_path: Path):
-    assert table_path(tmp_path / "x.onnx", "net") == tmp_path / "x.levels.json"
-    assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
+    assert [table.skill("20k", size, size) for size in (5, 9, 14, 19, 25)] == pytest.approx([0.0, 0.0, 0.5, 1.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -73,6 +62,7 @@ def test_the_table_lies_beside_the_network(tmp_path: Path):
 def test_which_table_counts(tmp_path: Path, network: str, changes: dict[str, object], is_calibrated: bool):
     """That of the 8-bit copy is the same; one without boards or of another network is none."""
     assert table_path(tmp_path / "x-int8.onnx", "net") == tmp_path / "x.levels.json"
+    assert table_path(tmp_path, "net") == tmp_path / "net.levels.json"
     write(tmp_path / "x.levels.json", **changes)
     table = read_table(tmp_path / f"{network}.onnx", "net")
     assert (not table.borrowed_from) == is_calibrated

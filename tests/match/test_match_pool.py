@@ -86,17 +86,8 @@ def test_commands_of_this_engine_are_sent_with_their_files(tmp_path: Path) -> No
     command = f"gtp-engine --model={tmp_path}/net.onnx --visits 9 --human-model tengen-human --name x"
     sent = _sent_command(command)
     human = shipped_folder() / "tengen-human"
-    assert sent == [
-        "gtp-engine",
-        "--model",
-        tmp_path / "net.onnx",
-        "--visits",
-        "9",
-        "--human-model",
-        human,
-        "--name",
-        "x",
-    ]
+    network = tmp_path / "net.onnx"
+    assert sent == ["gtp-engine", "--model", network, "--visits", "9", "--human-model", human, "--name", "x"]
     files = job_of_games([command, "gnugo --mode gtp"], threads=1).files
     names = {path.name for path in files}
     assert {"net.onnx", "net-int8.onnx", "net.levels.json"} < names and "other.onnx" not in names

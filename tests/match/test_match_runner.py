@@ -189,18 +189,14 @@ class TestLongCycles:
             self.play(tmp_path, moves=12)
 
 
-def test_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:
-    play(tmp_path, "--name Alpha --black C3", "--name Beta", games=2)
+def test_games_run_side_by_side_and_their_records_are_readable_sgf_with_names_and_result(tmp_path: Path) -> None:
+    games = play(tmp_path, "--name Alpha --black 'wait:0.1 C3'", "--name Beta", games=6, parallel=3)
+    assert [game.game for game in games] == [1, 2, 3, 4, 5, 6]
     text = (tmp_path / "games" / "0002.sgf").read_text()
     for part in ("PB[Beta 1.0]", "PW[Alpha 1.0]", "RE[W+0.5]", "KM[0.5]", "SZ[5]"):
         assert part in text
     game = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
-    assert [move.point == PASS for move in game.moves] == [False, True, True]
-
-
-def test_games_run_side_by_side(tmp_path: Path) -> None:
-    games = play(tmp_path, "--black wait:0.1", games=6, parallel=3)
-    assert [game.game for game in games] == [1, 2, 3, 4, 5, 6]
+    assert [move.point == PASS for move in game.moves][-2:] == [True, True]
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == [
         f"{side}-{worker}.log" for side in ("first", "second") for worker in (1, 2, 3)
     ]
@@ -266,11 +262,13 @@ class TestOpenings:
         assert "play B A5" in sent(tmp_path / "match", "first")
         assert "genmove w" in sent(tmp_path / "match", "second")
 
-    def test_set_up_stones_are_no_handicap(self, tmp_path: Path) -> None:
+    def test_set_up_stones_are_no_handicap_and_a_record_may_set_the_side_to_move(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;FF[4]GM[1]SZ[5]AB[aa][bb]AW[ee]PL[B])")
         play(tmp_path / "match", games=2, openings=str(tmp_path))
         lines = [line for line in sent(tmp_path / "match", "first") if line.startswith("play")]
         assert lines[:3] == ["play W E1", "play B A5", "play B B4"], "two stones of Black's first would be a handicap"
+        (tmp_path / "a.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[dd];PL[W])")
+        assert load_openings(settings(openings=str(tmp_path)))[0].game.to_play == WHITE
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -287,11 +285,6 @@ class TestOpenings:
             (tmp_path / "bad.sgf").write_text(text)
         with pytest.raises(MatchError, match=message):
             load_openings(settings(openings=str(tmp_path)))
-
-    def test_a_record_may_set_the_side_to_move_at_its_end(self, tmp_path: Path) -> None:
-        (tmp_path / "white again.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[dd];PL[W])")
-        (opening,) = load_openings(settings(openings=str(tmp_path)))
-        assert opening.game.to_play == WHITE
 
     def test_a_folder_that_changed_is_refused_when_a_match_goes_on(self, tmp_path: Path) -> None:
         folder, one = tmp_path / "openings", "(;FF[4]GM[1]SZ[5];B[cc])"
@@ -335,10 +328,7 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
 
 
 def test_a_game_that_is_repeated_is_recognised(tmp_path: Path) -> None:
-    games = play(tmp_path / "same", "--black C3", "--name Other --black D4", games=4)
-    assert summarize(games).repeated == (3, 4)
-    varied = play(tmp_path / "varied", "--black C3", "--name Other", games=4, random_plies=2)
-    assert summarize(varied).repeated == ()
+    assert summarize(play(tmp_path, "--black C3", "--name Other --black D4", games=4)).repeated == (3, 4)
 
 
 def test_a_second_process_reads_the_games_of_a_finished_match(tmp_path: Path) -> None:
@@ -406,30 +396,29 @@ def test_time_left(times: TimeSettings, spent: list[float], knows_fischer: bool,
     assert time_left_arguments(times, left, knows_fischer=knows_fischer) == arguments
 
 
-def times_sent(folder: Path, side: str) -> list[str]:
-    return [line for line in sent(folder, side) if "time" in line]
+def times_sent(folder: Path) -> list[str]:
+    return [line for line in sent(folder, "first") if "time" in line]
 
 
 @pytest.mark.parametrize("on_request", [[], ["time_left B 60 0"]])
 def test_an_engine_with_fischer_clocks_gets_one(tmp_path: Path, on_request: list[str]) -> None:
     play(tmp_path, KNOWS, KNOWS, main_time=60.0, increment=2.0, time_left=bool(on_request))
     told = ["kata-list_time_settings", "kata-time_settings fischer 60 2", *on_request]
-    assert times_sent(tmp_path, "first") == told
+    assert times_sent(tmp_path) == told
 
 
 @pytest.mark.parametrize("lists", [KNOWS_NOT, "--lists time_settings --lists time_left"])
 def test_another_engine_gets_a_canadian_clock_and_always_time_left(tmp_path: Path, lists: str) -> None:
     play(tmp_path, f"{lists} --black 'C3 C4'", lists, main_time=60.0, increment=2.0)
-    commands = [line for line in times_sent(tmp_path, "first") if line != "kata-list_time_settings"]
-    assert commands[0] == "time_settings 58 2 1"
-    assert commands[1] == "time_left B 58 0"
+    commands = [line for line in times_sent(tmp_path) if line != "kata-list_time_settings"]
+    assert commands[:2] == ["time_settings 58 2 1", "time_left B 58 0"]
     assert len(commands) == 1 + 3, "before each of its three moves"
 
 
 def test_byoyomi_needs_an_engine_that_has_it(tmp_path: Path) -> None:
     values = {"main_time": 60.0, "overtime": 30.0, "overtime_periods": 5}
     play(tmp_path / "knows", KNOWS, KNOWS, **values)
-    assert times_sent(tmp_path / "knows", "first")[1:] == ["kata-time_settings byoyomi 60 30 5"]
+    assert times_sent(tmp_path / "knows")[1:] == ["kata-time_settings byoyomi 60 30 5"]
     with pytest.raises(MatchError, match="has no byo-yomi; play with --overtime-stones"):
         play(tmp_path / "knows not", "--lists time_settings", "--lists time_settings", **values)
 

@@ -25,11 +25,6 @@ def test_bad_values_are_refused(kind: str, text: str, expected: str) -> None:
     assert meaning(parsers[kind], text) == expected
 
 
-def test_a_handicap_decides_no_test() -> None:
-    with pytest.raises(MatchError, match="leave out the handicap"):
-        settings(size=9, handicap=2, sprt=Sprt(0, 5))
-
-
 def test_clocks() -> None:
     assert settings().time_settings() is None
     assert settings(main_time=600.0).time_settings() == TimeSettings.absolute(600)
@@ -59,3 +54,5 @@ def test_identity_leaves_out_what_may_change() -> None:
 def test_bad_tests_are_refused(values: tuple[float, ...], message: str) -> None:
     with pytest.raises(MatchError, match=message):
         Sprt(*values)
+    with pytest.raises(MatchError, match="leave out the handicap"):
+        settings(size=9, handicap=2, sprt=Sprt(0, 5))

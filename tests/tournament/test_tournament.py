@@ -44,13 +44,11 @@ class TestDescription:
         assert any(match.second.startswith("gnugo ") for match in matches)
         assert all(not match.overtime_periods for match in matches)
 
-    def test_everyone_meets_everyone_else_under_every_condition(self) -> None:
+    def test_everyone_meets_everyone_else_under_every_condition_and_in_a_gauntlet_the_first_the_others(self) -> None:
         conditions = [CONDITION, CONDITION | {"komi": 7}]
         assert described("", "", "", conditions=conditions).meetings == [
             Meeting(*pair, condition) for condition in (0, 1) for pair in ((0, 1), (0, 2), (1, 2))
         ]
-
-    def test_in_a_gauntlet_the_first_meets_the_others(self) -> None:
         assert described("", "", "", format="gauntlet").meetings == [Meeting(0, 1, 0), Meeting(0, 2, 0)]
 
     def test_a_condition_is_the_settings_of_a_match(self) -> None:

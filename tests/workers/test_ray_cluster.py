@@ -37,9 +37,12 @@ from gtp_engine.compiled import kernel_cache
 
 
 @pytest.mark.parametrize("address", ["nonsense", "host:", ":6379", "host:port", ""])
-def test_what_is_no_address_is_a_sentence(address: str) -> None:
+def test_what_is_no_address_is_a_sentence(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WorkerError, match=r"^Ray cluster '.*': expected host:port, auto or local$"):
         _check_address(address)
+    monkeypatch.setenv("RAY_ADDRESS", "nonsense")
+    with pytest.raises(WorkerError, match=r"^Ray cluster 'nonsense'"):
+        _check_address("auto")
 
 
 @pytest.fixture
@@ -75,12 +78,6 @@ def test_a_wrong_address_is_a_sentence_within_ten_seconds(
         _check_address("host.invalid:6379")
 
 
-def test_the_address_in_the_environment_is_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", "nonsense")
-    with pytest.raises(WorkerError, match=r"^Ray cluster 'nonsense'"):
-        _check_address("auto")
-
-
 @pytest.mark.skipif(HAS_RAY, reason="Ray is installed")
 def test_without_ray_the_error_names_the_extra() -> None:
     with pytest.raises(WorkerError, match=r"install it: .*(ray>=2\.9|\[ray\])"), open_workers(job(), 1, LOCAL):
@@ -92,6 +89,7 @@ def test_without_ray_the_error_names_the_extra() -> None:
 
 def test_other_versions_are_a_sentence() -> None:
     here = versions()
+    assert f"({ray_cluster._package_digest()})" in here["gtp-engine"], "its content"
     check_versions(here, here, "10.0.0.7/abc")
     other = {name: version for name, version in here.items() if name != "onnx"} | {"numba": "0.1"}
     text = (
@@ -100,10 +98,6 @@ def test_other_versions_are_a_sentence() -> None:
     )
     with pytest.raises(WorkerError, match=text):
         check_versions(here, other, "10.0.0.7/abc")
-
-
-def test_the_version_of_the_package_is_its_content() -> None:
-    assert f"({ray_cluster._package_digest()})" in versions()["gtp-engine"]
 
 
 def sent(tmp_path: Path, text: bytes) -> SentFolder:
