@@ -112,17 +112,14 @@ def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkey
     assert (out / "table.md").read_text("utf-8") == table
 
 
-def test_a_chain_on_another_board_is_another_chain() -> None:
-    assert MINI.on(9) == MINI
-    assert (MINI.on(7).size, MINI.on(7).command) == (7, "gtp-engine alphago chain --mini --size 7")
-
-
 @pytest.mark.parametrize("plan", [stage_chain.FULL, stage_chain.MINI], ids=["full", "mini"])
 def test_the_flags_of_a_plan_exist(plan: stage_chain.StageFlags, tmp_path: Path) -> None:
     for step in stage_chain.training_steps(plan, tmp_path, tmp_path / "teacher.onnx", terms="MIT"):
         group, stage, *arguments = (str(part) for part in step.command[len(ENGINE) :])
         assert group == "alphago"
         assert alphago_command.commands[stage].make_context(stage, arguments).params
+    assert MINI.on(9) == MINI
+    assert (MINI.on(7).size, MINI.on(7).command) == (7, "gtp-engine alphago chain --mini --size 7")
 
 
 def test_all_pairs_play(tmp_path: Path) -> None:

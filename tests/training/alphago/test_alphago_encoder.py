@@ -11,18 +11,17 @@ import reference
 from board_helpers import COLOR, KO, action_to_point, fingerprint, game_from, play_moves, random_moves, vertex
 from training.alphago.alphago_oracle import AlphaGoOracle
 
-from gtp_engine import Game, Move, Rules
+from gtp_engine import Game, Rules
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
+from gtp_engine.go.coords import board_points
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.planes import FEATURES, planes_of
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
-CHINESE = Rules.parse("chinese")
 
 
 def encode(game: Game, to_play: int | None = None, symmetry: int = 0) -> FloatArray:
@@ -137,34 +136,22 @@ def test_random_games_agree_with_the_oracle(size: tuple[int, int], rules: str) -
                     assert grid(found, feature) == grid(expected, feature), (feature, number, player)
 
 
-def replayed(moves: list[Move], size: tuple[int, int], *, symmetry: int = 0) -> Game:
-    """Return a game of these moves, shown through a symmetry."""
-    width, height = size
-    game = Game(width, height, TROMP_TAYLOR)
-    for color, point in moves:
-        x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
-        game.play(PASS if point == PASS else xy_to_point(x, y, width=width), color)
+def some_game(size: tuple[int, int]) -> Game:
+    game = Game(*size, TROMP_TAYLOR)
+    random_moves(random.Random(f"{size}"), game, 150)
     return game
 
 
-def some_moves(size: tuple[int, int]) -> list[Move]:
-    return random_moves(random.Random(f"{size}"), Game(*size, TROMP_TAYLOR), 150)
-
-
-SIZES = [(3, 3), (5, 5), (4, 6), (9, 9), (19, 19)]
-
-
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", [(3, 3), (5, 5), (4, 6), (9, 9), (19, 19)], ids=str)
 def test_a_symmetry_of_the_encoder_is_that_of_the_board(size: tuple[int, int]) -> None:
-    moves = some_moves(size)
-    game = replayed(moves, size)
+    game = some_game(size)
     for symmetry in range(symmetry_count(*size)):
-        assert np.array_equal(encode(game, symmetry=symmetry), encode(replayed(moves, size, symmetry=symmetry)))
+        assert np.array_equal(encode(game, symmetry=symmetry), encode(game.transformed(symmetry)))
 
 
 def test_no_other_rows_are_written_and_boards_are_restored() -> None:
     positions = new_positions(3, 9, 9)
-    game = replayed(some_moves((9, 9)), (9, 9))
+    game = some_game((9, 9))
     for row in range(3):
         write_game(positions, row, game)
     before = [fingerprint(view_board(positions, row)) for row in range(3)]

@@ -37,15 +37,6 @@ def test_layers_are_those_of_the_paper() -> None:
     assert value.to_hidden.weight.shape == (256, 361) and value.to_value.weight.shape == (1, 256)
 
 
-def test_every_point_has_a_bias_of_its_own() -> None:
-    net = nets.PolicyNet(SHAPE)
-    for parameter in net.parameters():
-        torch.nn.init.zeros_(parameter)
-    net.point_bias.data[7] = 2.0
-    logits = net(torch.ones(1, 48, 4, 5))
-    assert logits.shape == (1, 20) and logits[0, 7] == 2 and logits.sum() == 2
-
-
 @pytest.mark.parametrize("layers", [3, 4, 6])
 def test_a_value_network_starts_with_the_policys_filters_and_ignores_colour(layers: int) -> None:
     policy, value = shaken("policy"), shaken("value", shape=replace(SHAPE, layers=layers))

@@ -66,21 +66,9 @@ def test_what_follows_the_passes_that_end_a_game_is_left_out(tmp_path: Path) -> 
     assert game.points.tolist()[1:] == [PASS, PASS]
 
 
-@pytest.mark.parametrize(
-    ("result", "winner"),
-    [
-        ("B+3.5", BLACK),
-        ("w+R", WHITE),
-        (" W+Time", WHITE),
-        ("黑中盘胜", BLACK),
-        ("0", EMPTY),
-        ("Void", EMPTY),
-        ("", EMPTY),
-        ("Both", EMPTY),
-    ],
-)
-def test_winners(result: str, winner: int) -> None:
-    assert game_records.winner_of(result) == winner
+def test_winners() -> None:
+    for winner, results in ((BLACK, "B+3.5,黑中盘胜"), (WHITE, "w+R, W+Time"), (EMPTY, "0,Void,,Both")):
+        assert {game_records.winner_of(result) for result in results.split(",")} == {winner}
 
 
 def test_games_are_split_by_their_names(tmp_path: Path) -> None:
@@ -107,17 +95,12 @@ def filled() -> game_records.Collector:
     return collector
 
 
-def test_rewards_are_those_of_the_learner() -> None:
+def test_rewards_are_those_of_the_learner_and_advantages_are_less_the_mean_of_the_colour() -> None:
     collector = filled()
     assert [episode.reward for episode in collector.episodes] == [1, 1, -1, -1, -1, 0]
     assert collector.win_rate() == 2 / 5 and collector.win_rate(BLACK) == 2 / 3 and collector.win_rate(WHITE) == 0
     assert collector.void_share == 1 / 6 and game_records.Collector().win_rate() == 0.5
-
-
-def test_advantages_are_rewards_less_the_mean_of_the_colour() -> None:
-    advantages = filled().advantages()
-    assert advantages == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
-    assert sum(advantages[:3]) == pytest.approx(0)
+    assert collector.advantages() == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
 
 
 def test_shards_round_trip(tmp_path: Path) -> None:
@@ -306,6 +289,7 @@ def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> None:
+    assert play_records(UniformPlayer(), RecordFolder(tmp_path / "a"), SETTINGS, ProgressBar(), lambda: True) == 0
     play(tmp_path / "a")
     play(tmp_path / "b", RecordSettings(size=5, games=4, parallel_games=4))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
@@ -332,10 +316,6 @@ def test_a_folder_is_filled_up_with_the_same_games(tmp_path: Path, other: dict[s
     with pytest.raises(game_records.RecordsError, match="are on 5x5, with chinese rules and komi 7.5: " + expected):
         play(tmp_path, replace(SETTINGS, games=8, **other))
     assert len(list(tmp_path.iterdir())) == 7
-
-
-def test_a_run_can_be_stopped(tmp_path: Path) -> None:
-    assert play_records(UniformPlayer(), RecordFolder(tmp_path), SETTINGS, ProgressBar(), lambda: True) == 0
 
 
 def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

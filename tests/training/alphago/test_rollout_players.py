@@ -82,18 +82,6 @@ def network_player(
     return RolloutNetworkPlayer(evaluator, limit, size, (board, board), rng)
 
 
-def tactical_player(limit: int) -> KernelPlayer:
-    return KernelPlayer(TACTICAL, limit, 2, (5, 5), new_states(1, 1)[0])
-
-
-def linear_player(limit: int) -> LinearPlayer:
-    return LinearPlayer(INDIFFERENT, limit, 2, (5, 5), new_states(1, 1)[0])
-
-
-def scripted_player(limit: int) -> RolloutNetworkPlayer:
-    return network_player(RolloutEvaluator(), 2, 5, limit)
-
-
 # --- the mixture
 
 
@@ -274,10 +262,11 @@ def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> Non
 
 
 @pytest.mark.parametrize("limit", [1, 0], ids=["cut off", "to the end"])
-@pytest.mark.parametrize("new", [tactical_player, linear_player, scripted_player])
-def test_a_rollout_that_is_cut_off_has_no_opinion(new: Callable[[int], RolloutPlayer], limit: int) -> None:
-    results = play_out(new(limit), [Game(5), Game(5)])
-    assert results.finished.tolist() == [limit == 0] * 2
+def test_a_rollout_that_is_cut_off_has_no_opinion(limit: int) -> None:
+    common = limit, 2, (5, 5), new_states(1, 1)[0]
+    network = network_player(RolloutEvaluator(), 2, 5, limit)
+    for player in (KernelPlayer(TACTICAL, *common), LinearPlayer(INDIFFERENT, *common), network):
+        assert play_out(player, [Game(5), Game(5)]).finished.tolist() == [limit == 0] * 2
 
 
 @pytest.mark.parametrize("has_ownership", [True, False])
@@ -306,9 +295,11 @@ def test_ends_of_games_have_owners_where_rollouts_count(share: float, owned: flo
     assert min(report.ownership_black[black]) > owned - 0.2
 
 
-def test_a_dropped_rollout_ends_early() -> None:
+def test_a_dropped_rollout_ends_early_and_a_shared_evaluator_shares_its_rollout_network() -> None:
     evaluator = RolloutEvaluator()
-    play_out(network_player(evaluator, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
+    shared = ExclusiveEvaluator(evaluator)
+    assert shared.info is evaluator.info
+    play_out(network_player(shared, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
     assert len(evaluator.rollout_rows) == 3
 
 
@@ -385,12 +376,3 @@ def test_what_is_missing_for_a_policy_is_refused(policy: str, with_network: str,
         Searching(AreaEvaluator(), rollout_policy=policy)
     with pytest.raises(ConfigError, match=without):
         new_searcher(Resources(None), config(rollout_policy=policy))
-
-
-def test_a_shared_evaluator_shares_its_rollout_network() -> None:
-    evaluator = RolloutEvaluator()
-    shared = ExclusiveEvaluator(evaluator)
-    assert shared.info is evaluator.info
-    results = play_out(network_player(shared, 1, 5), [Game(5)])
-    assert evaluator.rollout_rows
-    assert abs(int(results.margin[0])) <= 25

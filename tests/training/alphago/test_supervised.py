@@ -153,6 +153,9 @@ def test_examples_have_the_perspective_of_the_side_to_move() -> None:
     assert torch.equal(examples.owners[0], -examples.owners[1]) and examples.owners.abs().sum() > 0
     (of_policy,) = examples_of(store, store.move_refs(), size=64, for_value=False)
     assert of_policy.planes.shape[1] == 48 and of_policy.owners.shape == (len(examples.owners), 0)
+    refs = PositionRefs(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
+    (at_the_end,) = examples_of(store, refs, size=2, for_value=True)
+    assert (at_the_end.actions.tolist(), at_the_end.outcomes.tolist()) == ([-1, -1], [1, -1]), "without an action"
 
 
 def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
@@ -167,13 +170,6 @@ def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
     moves = sorted(int(batch.planes[row, 0].sum() + batch.planes[row, 1].sum())
                    for batch in [*batches, fourth] for row in range(12))  # fmt: skip
     assert moves == sorted(list(range(12)) * 4)
-
-
-def test_positions_after_the_last_move_have_no_action() -> None:
-    store = GameStore(orderly_records(2))
-    refs = PositionRefs(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
-    (examples,) = examples_of(store, refs, size=2, for_value=True)
-    assert examples.actions.tolist() == [-1, -1] and examples.outcomes.tolist() == [1, -1]
 
 
 def test_the_command_trains(tmp_path: Path) -> None:

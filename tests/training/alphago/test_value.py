@@ -83,17 +83,11 @@ def test_phases_of_a_game() -> None:
         assert episode.game.points[episode.moment - 1] != PASS and episode.game.winner in (BLACK, WHITE)
 
 
-def test_the_move_before_the_sample_is_random() -> None:
+def test_samples_have_the_perspective_of_the_side_to_move_after_a_random_move() -> None:
     """Both policies always play their favourite point; only the random move varies."""
     player = favourite(5, "favourite")
-    games = value_games(player, player, (4, 4), GAME, np.random.default_rng(1))
-    first = [episode.game.points[0] for episode in islice(games, 200) if episode.moment == 1]
-    assert len(set(first)) > 3
-
-
-def test_samples_have_the_perspective_of_the_side_to_move() -> None:
-    player = favourite(5, "favourite")
-    episodes = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 30))
+    episodes = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 200))
+    assert len({episode.game.points[0] for episode in episodes if episode.moment == 1}) > 3
     store, refs = samples_of(episodes)
     assert {BLACK, WHITE} == set(refs.to_play.tolist())
     for episode, count, color, outcome in zip(episodes, refs.counts, refs.to_play, store.outcomes(refs), strict=True):

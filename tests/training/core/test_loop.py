@@ -334,11 +334,6 @@ def test_held_out_positions_that_come_later_are_used(tmp_path: Path) -> None:
     assert (found[ValidationSet(5, 5)].positions, found[ValidationSet(4, 3)].positions) == (25, 20)
 
 
-def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, init=Path("x.onnx"), board_shares=((5, 5, 2.0),), minutes=3.5)
-    assert TrainConfig.from_json(config.to_json()) == config
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -351,6 +346,8 @@ def test_a_run_that_was_written_as_json_is_the_same(tmp_path: Path) -> None:
 def test_settings_out_of_bounds(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         tiny_config(tmp_path, **changes)
+    config = tiny_config(tmp_path, init=Path("x.onnx"), board_shares=((5, 5, 2.0),), minutes=3.5)
+    assert TrainConfig.from_json(config.to_json()) == config
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

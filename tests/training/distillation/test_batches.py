@@ -39,7 +39,7 @@ def numbered(folder: Path, width: int, height: int, count: int, *, first: int = 
     """Write a shard of `count` positions whose score is their number."""
     samples = count_stones(width, height, 4, seed=1).take(np.zeros(count, dtype=np.int64))
     samples.score[:] = np.arange(first, first + count)[:, None]
-    (folder / "train").mkdir(exist_ok=True)
+    (folder / "train").mkdir(exist_ok=True, parents=True)
     path = folder / "train" / str(ShardName(width, height, 1, shard))
     write_shard(path, samples, ShardMeta(width, height, "", "", "", 1))
 
@@ -56,6 +56,9 @@ def test_an_epoch_has_every_position_once(tmp_path: Path, new_stream: Callable[[
     first, second = ([score for batch in islice(batches, 24) for score in scores(batch)] for _ in range(2))
     assert sorted(first) == sorted(second) == list(range(192))
     assert first != second, "each epoch has an order of its own"
+    if new_stream is resident_stream:
+        batches.go_to({"step": 7, "resident": {(5, 5): (1, 8)}})  # of an earlier version
+        assert sorted(score for batch in islice(batches, 24) for score in scores(batch)) == list(range(192))
     assert len({score // 32 for score in first[:8]}) > 1, "shards of a group are mixed"
 
 
@@ -152,13 +155,6 @@ def test_positions_in_memory_are_read_once(tmp_path: Path) -> None:
     assert len(list(islice(batches, 100))) == 100
 
 
-def test_a_state_of_an_earlier_version_begins_an_epoch(tmp_path: Path) -> None:
-    numbered(tmp_path, 5, 5, 16)
-    batches = resident_stream(tmp_path)
-    batches.go_to({"step": 7, "resident": {(5, 5): (1, 8)}})
-    assert sorted(score for batch in islice(batches, 2) for score in scores(batch)) == list(range(16))
-
-
 def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def empty(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError
@@ -179,9 +175,6 @@ def test_folders_without_positions(tmp_path: Path, content: bytes | None, messag
         (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
     with pytest.raises(ShardError, match=message):
         stream(tmp_path)
-
-
-def test_shards_without_positions(tmp_path: Path) -> None:
-    numbered(tmp_path, 5, 5, 0)
+    numbered(tmp_path / "empty", 5, 5, 0)
     with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
-        stream(tmp_path)
+        stream(tmp_path / "empty")

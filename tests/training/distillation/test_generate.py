@@ -154,12 +154,6 @@ SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
 FAKE = Makers(FakeEvaluator)
 
 
-def test_one_worker_is_this_process() -> None:
-    with blocks_of_workers(FAKE, SETTINGS, 1) as blocks:
-        assert next(blocks) is not None
-        assert not multiprocessing.active_children()
-
-
 def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
@@ -185,6 +179,9 @@ def test_a_worker_whose_command_was_killed_ends_without_a_word() -> None:
 
 def test_a_worker_that_dies_is_replaced_by_one_with_other_games() -> None:
     """The run ended.  Now nothing is lost that has arrived, and no game comes twice."""
+    with blocks_of_workers(FAKE, SETTINGS, 1) as blocks:
+        assert next(blocks) is not None
+        assert not multiprocessing.active_children(), "one worker is this process"
     found: dict[int, list[list[int]]] = {}
     notes: list[str] = []
     with blocks_of_workers(FAKE, SETTINGS, 2, notes.append) as blocks:

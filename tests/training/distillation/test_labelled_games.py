@@ -28,7 +28,7 @@ def blocks(
 
 def test_shares_of_positions_follow_the_sizes() -> None:
     made: Counter[BoardSides] = Counter()
-    for block in blocks(30 * labelled_games.STINT_BLOCKS, {(4, 4): 0.1, (4, 3): 0.3, (3, 3): 0.6}):
+    for block in blocks(15 * labelled_games.STINT_BLOCKS, {(4, 4): 0.1, (4, 3): 0.3, (3, 3): 0.6}):
         made[block.board] += block.samples.count
     shares = [(board, round(count / made.total(), 1)) for board, count in made.items()]
     assert shares == [((3, 3), 0.6), ((4, 3), 0.3), ((4, 4), 0.1)], "the largest share comes first"
@@ -114,18 +114,15 @@ def test_a_search_as_the_player() -> None:
     assert found[1, games[1].moves[0].point] == 0
 
 
-def test_sizes_become_shares() -> None:
-    shares = labelled_games.parse_sizes("9=4, 13=2,19x13=.5,7=1.5,5=0")
-    assert shares == {(9, 9): 0.5, (13, 13): 0.25, (19, 13): 0.0625, (7, 7): 0.1875}
-
-
 @pytest.mark.parametrize("text", ["", "9", "9=", "9=-1", "1=1", "26=1", "9=1,9=2", "9=1;13=1", "9=0", "x9=1", "large"])
 def test_sizes_that_make_no_sense(text: str) -> None:
     with pytest.raises(ConfigError, match=r"expected sizes from 2 to 25 .* or mixed or small"):
         labelled_games.parse_sizes(text)
 
 
-def test_the_mixed_preset_has_every_size_and_9_13_and_19_most_often() -> None:
+def test_sizes_become_shares_and_the_mixed_ones_have_every_size_9_13_and_19_most_often() -> None:
+    shares = labelled_games.parse_sizes("9=4, 13=2,19x13=.5,7=1.5,5=0")
+    assert shares == {(9, 9): 0.5, (13, 13): 0.25, (19, 13): 0.0625, (7, 7): 0.1875}
     shares = labelled_games.parse_sizes("mixed")
     assert {(size, size) for size in range(7, 20)} <= shares.keys()
     assert {board for board, share in shares.items() if share > 0.1} == {(9, 9), (13, 13), (19, 19)}

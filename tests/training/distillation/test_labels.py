@@ -64,12 +64,7 @@ def test_the_policy_is_by_actions_with_the_pass_last() -> None:
     assert policy[2 * 5 + 2] == 0.0, "C2 is occupied"
     assert policy.sum(dtype=float) == pytest.approx(1.0, abs=1e-3)
     assert np.count_nonzero(policy) == len(game.legal_points()) + 1
-
-
-def test_no_probability_is_below_zero() -> None:
-    samples = label(Game(3), UniformEvaluator())
-    assert samples.value.tolist() == [[0.5, 0.5, 0.0]]
-    assert samples.game.tolist() == [7]
+    assert label(Game(3), UniformEvaluator()).value.tolist() == [[0.5, 0.5, 0.0]], "none is below zero"
 
 
 @pytest.mark.parametrize("size", [(5, 5), (7, 4)])

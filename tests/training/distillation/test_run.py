@@ -39,15 +39,8 @@ from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.quantization import sensitivity
 
-SIZES = [
-    "--blocks=1",
-    "--channels=4",
-    "--pooling-every=0",
-    "--batch=8",
-    "--precision=float32",
-    "--validations=1",
-    "--boards=5=1",
-]
+SIZES = ["--blocks=1", "--channels=4", "--pooling-every=0"]
+LEARNING = ["--batch=8", "--precision=float32", "--validations=1", "--boards=5=1"]
 
 
 def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -59,10 +52,8 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     ]  # fmt: skip
     network = NetworkConfig(model=str(config.out / "stones.onnx"), provider="cpu")
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
-    assert (
-        evaluator.networks[0].model.info.origin
-        == "trained by Tengen on 480 samples of positions labelled by counter of stones"
-    )
+    origin = evaluator.networks[0].model.info.origin
+    assert origin == "trained by Tengen on 480 samples of positions labelled by counter of stones"
     shown = capfd.readouterr().err
     assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown
 
@@ -254,7 +245,7 @@ def test_the_commands_train_resume_export_and_validate(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    found = run("run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES)
+    found = run("run", f"--data={data}", f"--out={out}", "--minutes=9", *SIZES, *LEARNING)
     assert found.exit_code == 130 and f"gtp-engine train resume {out}" in found.stderr
     samples = read_checkpoint(out).samples
     found = run("resume", out, f"--samples={samples + 16}")
@@ -295,7 +286,7 @@ def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkey
     )
     monkeypatch.setattr(sensitivity, "ROUND_SECONDS", 0.01)
     sizes = {"sizes": "5=1", "board": 5, "positions": 100, "minutes": 0.001, "games": 1, "visits": 2}
-    plan = TINY._replace(**sizes, shape=tuple(SIZES[:3]), quantization=("--positions", 48))
+    plan = TINY._replace(**sizes, shape=tuple(SIZES), quantization=("--positions", 48))
     teacher = exported(tmp_path / "teacher.onnx")
     commands = steps_of(plan, tmp_path, teacher)
     assert carry_out_all(commands) == 0

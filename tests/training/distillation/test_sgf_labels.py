@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator
-from training.distillation.test_labels import BlackLeads, label
+from training.distillation.test_labels import label
 
 from gtp_engine import Game, Rules, SgfError, parse_vertex
 from gtp_engine.training.distillation.generate import input_keys
@@ -23,13 +23,14 @@ def samples_of(folder: Path, *, batch: int = 4, errors: list[str] | None = None)
     return {board: join(found) for board, found in parts.items()}
 
 
-def expected(game: Game, *vertices: str) -> list[int]:
-    """Return the keys of the position of `game`, and of those after each move."""
-    keys = [int(input_keys(label(game, FAKE))[0])]
+def check(found: Samples, game: Game, *vertices: str) -> None:
+    """Compare samples with the labels of the position of `game`, and of those after each move."""
+    wanted = [label(game, FAKE)]
     for vertex in vertices:
         game.play(vertex)
-        keys.append(int(input_keys(label(game, FAKE))[0]))
-    return keys
+        wanted.append(label(game, FAKE))
+    assert input_keys(found).tolist() == input_keys(join(wanted)).tolist()
+    np.testing.assert_array_equal(found.value, join(wanted).value)
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -40,8 +41,7 @@ def write(folder: Path, name: str, text: str) -> None:
 def test_every_position_of_a_record_is_labelled(tmp_path: Path) -> None:
     write(tmp_path, "game.sgf", "(;SZ[5]RU[Japanese]KM[3.5];B[cc];W[bb];B[];W[dd])")
     samples = samples_of(tmp_path)[5, 5]
-    game = Game(5, 5, Rules.parse("japanese"), 3.5)
-    assert input_keys(samples).tolist() == expected(game, "C3", "B4", "pass", "D2")
+    check(samples, Game(5, 5, Rules.parse("japanese"), 3.5), "C3", "B4", "pass", "D2")
     (number,) = set(samples.game.tolist())
     assert number > 0 and not is_of_player(samples.game).any()
 
@@ -53,13 +53,6 @@ def test_a_game_keeps_its_number_when_its_folder_grows(tmp_path: Path) -> None:
     write(tmp_path, "a/new.sgf", "(;SZ[5];B[dd])")
     after = samples_of(tmp_path)[5, 5].game.tolist()
     assert after[2:] == before and before[0] not in after[:2]
-
-
-def test_labels_are_the_side_to_moves(tmp_path: Path) -> None:
-    write(tmp_path, "game.sgf", "(;SZ[5];B[cc];W[bb])")
-    (block,) = blocks_of_records(BlackLeads(5), tmp_path, batch=8, log=print)
-    assert block.samples.value[:, 0].tolist() == pytest.approx([0.7, 0.2, 0.7], abs=1e-3)
-    assert block.samples.score[:, 2].tolist() == [4, -4, 4]
 
 
 def test_folders_are_searched_and_boards_kept_apart(tmp_path: Path) -> None:
@@ -85,7 +78,7 @@ def test_handicap_and_set_up_stones_are_there_from_the_beginning(tmp_path: Path)
     write(tmp_path, "game.sgf", "(;SZ[5]HA[2]AB[bb][dd]KM[0.5];W[cc])")
     game = Game(5, 5, None, 0.5)
     game.set_handicap([parse_vertex(vertex, width=5, height=5) for vertex in ("B4", "D2")])
-    assert input_keys(samples_of(tmp_path)[5, 5]).tolist() == expected(game, "C3")
+    check(samples_of(tmp_path)[5, 5], game, "C3")
 
 
 @pytest.mark.parametrize(
@@ -103,15 +96,11 @@ def test_positions_that_are_not_those_of_a_game_are_left_out(tmp_path: Path, mov
 
 def test_files_that_cannot_be_read_are_logged_and_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a.sgf", "no record")
+    message = r"^1 file in .*, none of them usable: expected readable game records whose names end in \.sgf"
+    with pytest.raises(SgfError, match=message):
+        samples_of(tmp_path)
     write(tmp_path, "b.sgf", "(;SZ[5];B[cc];W[cc])")
     write(tmp_path, "c.sgf", "(;SZ[5];B[cc])")
     errors: list[str] = []
     assert samples_of(tmp_path, errors=errors)[5, 5].count == 2
     assert [line.split(": ")[0] for line in errors] == [str(tmp_path / "a.sgf"), str(tmp_path / "b.sgf")]
-
-
-def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
-    write(tmp_path, "broken.sgf", "(;")
-    message = r"^1 file in .*, none of them usable: expected readable game records whose names end in \.sgf"
-    with pytest.raises(SgfError, match=message):
-        samples_of(tmp_path)

@@ -244,15 +244,8 @@ def test_a_run_with_frozen_blocks_resumes_exactly(tmp_path: Path) -> None:
     for changes in ({}, {"data": folder}):  # the profile was added after a third block, so never
         with pytest.raises(ConfigError, match="3 frozen blocks: expected at most 2"):
             new_loop(tiny_config(tmp_path, init=exported(tmp_path / "first.onnx"), frozen_blocks=3, **changes))
-    config = tiny_config(
-        tmp_path,
-        data=folder,
-        init=exported(tmp_path / "first.onnx"),
-        samples=160,
-        frozen_blocks=1,
-        fixed_norms=0.99,
-        validations=0,
-    )
+    frozen = {"samples": 160, "frozen_blocks": 1, "fixed_norms": 0.99, "validations": 0}
+    config = tiny_config(tmp_path, data=folder, init=exported(tmp_path / "first.onnx"), **frozen)
     whole = new_loop(config)
     whole.run()
     parts = new_loop(replace(config, out=tmp_path / "parts"))

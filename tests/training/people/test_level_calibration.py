@@ -49,18 +49,14 @@ def games_between(low: float, high: float, *, won: int, games: int) -> list[Game
     ]
 
 
-def test_a_curve_finds_the_differences_of_ratings():
+def test_a_curve_finds_the_differences_of_ratings_and_rises_even_where_the_weaker_side_won():
     """Three of four games won are 191 points."""
-    pairs = pairwise(KNOTS)
-    games = [row for low, high in pairs for row in games_between(low, high, won=900, games=1200)]
-    curve = fit_curve(games)
-    assert np.diff(curve.elo) == pytest.approx(np.full(len(KNOTS) - 1, 191.0), abs=8.0)
-
-
-def test_a_curve_rises_even_where_the_weaker_side_won():
-    pairs = pairwise(KNOTS)
-    games = [row for low, high in pairs for row in games_between(low, high, won=5, games=40)]
-    assert (np.diff(fit_curve(games).elo) > 0.0).all()
+    strong, weak = (
+        fit_curve([row for low, high in pairwise(KNOTS) for row in games_between(low, high, won=won, games=games)])
+        for won, games in ((900, 1200), (5, 40))
+    )
+    assert np.diff(strong.elo) == pytest.approx(np.full(len(KNOTS) - 1, 191.0), abs=8.0)
+    assert (np.diff(weak.elo) > 0.0).all()
 
 
 def test_a_curve_finds_what_a_stone_is_worth():
@@ -86,25 +82,17 @@ def curve_up_to(elo: float) -> Curve:
     return Curve(np.linspace(0.0, elo, len(KNOTS)), 100.0)
 
 
-def test_levels_are_evenly_spaced_from_the_top():
+def test_levels_are_evenly_spaced_from_the_top_or_below_it_also_in_a_range_that_is_too_small():
     curve = curve_up_to(4000.0)
     skills = skills_of_levels(curve, 100.0)
     elo = [curve.at(skills[level]) for level in LEVELS]
     assert skills["9d"] == TOP_SKILL
     assert np.diff(elo) == pytest.approx(np.full(len(LEVELS) - 1, 100.0), abs=1.0)
-
-
-def test_levels_may_stay_below_the_top():
-    curve = curve_up_to(4000.0)
-    all_skills, lower = skills_of_levels(curve, 100.0), skills_of_levels(curve, 100.0, below_top=300.0)
-    assert [lower[level] for level in LEVELS[3:]] == [all_skills[level] for level in LEVELS[:-3]]
-
-
-def test_levels_share_a_range_that_is_too_small():
-    curve = curve_up_to(1400.0)
-    skills = skills_of_levels(curve, 100.0)
-    assert skills["20k"] == KNOTS[0]
-    assert curve.at(skills["19k"]) == pytest.approx(50.0, abs=1.0)
+    lower = skills_of_levels(curve, 100.0, below_top=300.0)
+    assert [lower[level] for level in LEVELS[3:]] == [skills[level] for level in LEVELS[:-3]]
+    small = curve_up_to(1400.0)
+    shared = skills_of_levels(small, 100.0)
+    assert (shared["20k"], small.at(shared["19k"])) == (KNOTS[0], pytest.approx(50.0, abs=1.0))
 
 
 def test_checks_count_the_games_between_neighbouring_ranks():
@@ -151,20 +139,14 @@ def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
     }
 
 
-def test_games_of_another_network_do_not_count(tmp_path: Path):
-    path = tmp_path / "games.jsonl"
-    names = [NETWORKS.human.info.name, "another", ""]
-    path.write_text("".join(f"{row_of(name)}\n" for name in names))
-    measurement = Measurement(NETWORKS, 7, path, batch=4, log=print)
-    assert [row.network for row in measurement.games()] == [NETWORKS.human.info.name, ""]
-
-
 def row_of(network: str) -> str:
     return json.dumps(GameRow(7, 0, 0.0, 6.0, 0, 1.0, 60, [0.0, 3.0], network)._asdict())
 
 
-def test_an_interrupted_line_is_left_out_and_another_damaged_one_is_named(tmp_path: Path):
-    path = tmp_path / "games.jsonl"
+def test_lines_of_another_network_and_an_interrupted_one_do_not_count_and_a_damaged_one_is_named(tmp_path: Path):
+    path, ours = tmp_path / "games.jsonl", NETWORKS.human.info.name
+    path.write_text("".join(f"{row_of(name)}\n" for name in (ours, "another", "")))
+    assert [row.network for row in Measurement(NETWORKS, 7, path, batch=4, log=print).games()] == [ours, ""]
     path.write_text(f"{row_of('fake')}\n" * 2 + row_of("fake")[:20])
     assert len(read_games(path)) == 1, "two processes had played the same games, which counted twice"
     path.write_text(f"{row_of('fake')}\n{{}}\n")
@@ -221,12 +203,9 @@ def test_a_game_that_has_been_decided_for_a_while_stops(moves: int, decided: lis
     assert found == ends
 
 
-def test_with_a_handicap_black_begins_with_stones_and_white_has_half_a_point():
+def test_a_game_without_result_ends_in_a_draw_and_with_a_handicap_white_has_half_a_point():
     plain, given = (LevelGames(NETWORKS, 9, batch=1, seed=1, handicap=stones)._new_game() for stones in (0, 3))
     assert (plain.komi, plain.handicap, given.komi, given.handicap) == (7.5, 0, 0.5, 3)
-
-
-def test_a_game_without_result_ends_in_a_draw():
     games = LevelGames(NETWORKS, 9, batch=1, seed=1)
     game = triple_ko("chinese", moves=11)
     playing = under_way(game)

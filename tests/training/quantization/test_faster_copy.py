@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -170,10 +171,9 @@ def test_a_copy_is_begun_once(path: Path, started: list[list[str]], monkeypatch:
     assert is_quantized_copy(quantized_path(path)) and not is_quantized_copy(path.with_name("alone-int8.onnx"))
 
 
-def test_where_no_process_can_be_started(path: Path, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(door.subprocess, "Popen", refuse)
+@pytest.mark.usefixtures("started")
+def test_where_no_process_can_be_started(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = Mock(side_effect=OSError(11, "Resource temporarily unavailable"))
+    monkeypatch.setattr(door.subprocess, "Popen", refusal)
     text = door.begin_faster_copy(path)
     assert text.startswith("An 8-bit copy cannot be made in the background (Resource temporarily unavailable): ")

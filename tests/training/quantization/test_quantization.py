@@ -157,6 +157,8 @@ def test_a_network_that_imitates_people_is_calibrated_with_all_ranks() -> None:
     rng = np.random.default_rng(1)
     sample = sample_games(UniformEvaluator(), (SIZE, SIZE), games=8, rng=rng)
     inputs = encode_sample(sample, info, rng)
+    assert inputs.spatial.shape == (8 * PER_GAME, tiny_networks.PLANES, SIZE, SIZE)
+    assert (inputs.spatial[:, 0] == 1).all() and (inputs.globals_[:, 5] != 0).any(), "the board, and komi"
     ranks = inputs.globals_[:, 19 + 6 : 19 + 40].sum(axis=1)
     assert len(set(ranks.tolist())) > 15 and ranks.min() >= 1 and ranks.max() <= 29
 
@@ -206,35 +208,21 @@ def test_everything_seen_is_rounded_to_the_nearest_step_and_zero_exactly(low: li
     assert (np.zeros(3) * scale.factors / scale.step == 0).all()
 
 
-def test_small_channels_get_finer_steps() -> None:
-    scale = scale_input(a_range([0, 0, 0], [1, 10, 100]))
+def test_weights_are_rounded_to_the_nearest_step_of_their_channels_and_the_bias_restores_the_mean_result() -> None:
+    seen = a_range([0, 0, 0], [1, 10, 100])
+    scale = scale_input(seen)
     steps = scale.step / scale.factors
     np.testing.assert_allclose(steps / steps[2], [0.1, np.sqrt(0.1), 1], rtol=0.5)
-    assert steps[2] == pytest.approx(100 / 255), "and the largest none the coarser ones for it"
-
-
-def random_product(kind: str = CONVOLUTION, seed: int = 1) -> Product:
-    weights = np.random.default_rng(seed).standard_normal((4, 3, 9)).astype(np.float32)
-    return Product("result", kind, weights, (4, 3, 3, 3))
-
-
-def test_weights_are_rounded_to_the_nearest_step() -> None:
-    product, scale = random_product(), scale_input(a_range([0, 0, 0], [1, 10, 100]))
-    product.weights[3] = 0
-    rounded = round_weights(product, scale, np.zeros(3, dtype=np.float32))
+    assert steps[2] == pytest.approx(100 / 255), "small channels have finer steps, the largest none the coarser ones"
+    weights = np.random.default_rng(1).standard_normal((4, 3, 9)).astype(np.float32)
+    weights[3] = 0
+    rounded = round_weights(Product("result", CONVOLUTION, weights, (4, 3, 3, 3)), scale, seen.mean)
     steps = rounded.steps[:, None, None] * scale.factors[:, None]
     assert np.isfinite(steps).all() and not rounded.values[3].any(), "weights that are all zero stay so"
-    assert (np.abs(rounded.values * steps - product.weights) <= 0.5001 * steps).all()
+    assert (np.abs(rounded.values * steps - weights) <= 0.5001 * steps).all()
     assert (np.abs(rounded.values[:3].astype(int)).max(axis=(1, 2)) == LARGEST_WEIGHT).all(), "the grid is used up"
-
-
-def test_the_bias_restores_the_mean_result() -> None:
-    product, seen = random_product(), a_range([0, 0, 0], [1, 10, 100])
-    scale = scale_input(seen)
-    rounded = round_weights(product, scale, seen.mean)
-    restored = rounded.values * rounded.steps[:, None, None] * scale.factors[:, None]
-    expected = product.weights.sum(2) @ seen.mean
-    np.testing.assert_allclose(restored.sum(2) @ seen.mean + rounded.bias, expected, rtol=1e-4)
+    restored = (rounded.values * steps).sum(2) @ seen.mean + rounded.bias
+    np.testing.assert_allclose(restored, weights.sum(2) @ seen.mean, rtol=1e-4, atol=1e-6)
 
 
 # --- Graphs
@@ -309,10 +297,8 @@ def test_a_real_network_hardly_changes() -> None:
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
     policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
     found = difference(policy_and_value[:1], policy_and_value[1:])
-    assert len(layers) == 12
-    assert 1e-5 < found.policy_kl < 0.01
-    assert found.same_first_move >= 0.9, "of 20 positions"
-    assert found.winrate_error < 0.012
+    assert len(layers) == 12 and 1e-5 < found.policy_kl < 0.01
+    assert found.same_first_move >= 0.9 and found.winrate_error < 0.012, "of 20 positions"
 
 
 # --- Sensitivity
@@ -386,15 +372,6 @@ def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
     assert seen == sorted(seen) and seen[-1] == (seen[0][1], seen[0][1]), "one count of all games on all boards"
     assert [(part.width, part.height) for part in calibration] == [(SIZE, SIZE)]
     assert (len(calibration[0]), len(held_out[0])) == (64, 32)
-
-
-def test_examples_are_what_the_encoder_writes(path: Path) -> None:
-    rng = np.random.default_rng(1)
-    sample = sample_games(UniformEvaluator(), (SIZE, SIZE), games=2, rng=rng)
-    examples = encode_sample(sample, info_of(read_properties(path)), rng)
-    assert examples.spatial.shape == (2 * PER_GAME, tiny_networks.PLANES, SIZE, SIZE)
-    assert (examples.spatial[:, 0] == 1).all(), "the first plane of KataGo's inputs is the board"
-    assert (examples.globals_[:, 5] != 0).any(), "komi"
 
 
 # --- The file and the command

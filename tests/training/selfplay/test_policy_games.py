@@ -71,25 +71,9 @@ def play_all(games: PolicyGames) -> list[PlayedGame]:
     return ended
 
 
-def moves_of(played: list[PlayedGame]) -> dict[int, tuple[object, ...]]:
-    return {game.number: (game.game.rules, game.game.komi, *game.game.moves) for game in played}
-
-
-def games_of(seed: int, count: int = 5) -> dict[int, tuple[object, ...]]:
-    games = PolicyGames(FakeEvaluator(), 5, 4, games=count, batch=2, rng=np.random.default_rng(seed))
-    return moves_of(play_all(games))
-
-
-def test_all_games_are_played_to_their_end() -> None:
-    games = PolicyGames(UNIFORM, 5, 4, games=7, batch=3, rng=np.random.default_rng(1))
-    ended = []
-    while games.playing:
-        assert len(games.playing) <= 3
-        games.evaluate()
-        ended += games.play()
-    assert sorted(played.number for played in ended) == list(range(7))
-    for played in ended:
-        assert played.game.is_over or len(played.game.moves) == game_plans.LONGEST_GAME * 20
+def games_of(seed: int) -> dict[int, tuple[object, ...]]:
+    games = PolicyGames(FakeEvaluator(), 5, 4, games=5, batch=2, rng=np.random.default_rng(seed))
+    return {each.number: (each.game.rules, each.game.komi, *each.game.moves) for each in play_all(games)}
 
 
 class Cycling:
@@ -119,23 +103,22 @@ def test_seeds_decide_the_games() -> None:
 def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
     games = PolicyGames(UNIFORM, 4, 4, games=20, batch=3, rng=np.random.default_rng(1))
     row = new_positions(1, 4, 4)
-    seen = set()
+    seen = list[int]()
     while games.playing:
+        assert len(games.playing) <= 3
         games.evaluate()
         for number, played in enumerate(games.playing):
             write_game(row, 0, played.game)
             assert row.key[0] == games.positions.key[number]
             assert conditions_of_row(games.positions, number) == conditions_of(played.game)
             assert row.conditions_key[0] == games.positions.conditions_key[number]
-            seen.add(played.number)
         before = games.playing
         ended = games.play()
-        kept = [played for played in before if played not in ended]
-        if len(games.playing) == len(before):
-            assert all(games.playing[before.index(played)] is played for played in kept), (
-                "games that continue stay in their rows"
-            )
-    assert seen == set(range(20))
+        seen += [played.number for played in ended]
+        assert all(each.game.is_over or len(each.game.moves) == game_plans.LONGEST_GAME * 16 for each in ended)
+        if len(games.playing) == len(before):  # games that continue stay in their rows
+            assert all(games.playing[row] is each for row, each in enumerate(before) if each not in ended)
+    assert sorted(seen) == list(range(20))
 
 
 def test_without_a_limit_new_games_begin_for_ever() -> None:
@@ -149,15 +132,10 @@ def test_without_a_limit_new_games_begin_for_ever() -> None:
     assert min(numbers) == 100 and len(numbers) > 10
 
 
-def test_the_rule_sets_cover_every_value_of_every_rule() -> None:
+def test_komi_is_near_the_usual_one_of_rules_that_cover_every_value_of_every_rule() -> None:
     chosen = [PRESETS[name] for name in game_plans.RULES]
-    assert {rules.ko for rules in chosen} == set(Ko)
-    assert {rules.scoring for rules in chosen} == set(Scoring)
-    assert {rules.tax for rules in chosen} == set(Tax)
-    assert {rules.suicide for rules in chosen} == {False, True}
-
-
-def test_komi_is_near_the_usual_one_of_the_rules() -> None:
+    for field, values in {"ko": Ko, "scoring": Scoring, "tax": Tax, "suicide": (False, True)}.items():
+        assert {getattr(rules, field) for rules in chosen} == {*values}
     rng = np.random.default_rng(1)
     plans = [game_plans.plain_plan(rng, 19, 19) for _ in range(400)]
     deviations = [plan.komi - plan.rules.default_komi() for plan in plans]
@@ -169,40 +147,35 @@ def test_komi_is_near_the_usual_one_of_the_rules() -> None:
 # --- How moves are drawn
 
 
-def first_moves(temperatures: Temperatures, plan: game_plans.GamePlan = CHINESE, games: int = 600) -> Counter[int]:
+def first_moves(temperatures: Temperatures, plan: game_plans.GamePlan) -> Counter[int]:
     """Return how often each point came first, where A1 has the weight 9 and B1 the weight 1."""
     a1, b1 = parse_vertex("A1", width=5, height=5), parse_vertex("B1", width=5, height=5)
     evaluator = ScriptedRows(weights={a1: 0.9, b1: 0.1})
     rng = np.random.default_rng(1)
     board = PolicyGames(
-        evaluator, 5, 5, games=games, batch=games, rng=rng, planner=always(plan), temperatures=temperatures
+        evaluator, 5, 5, games=2000, batch=2000, rng=rng, planner=always(plan), temperatures=temperatures
     )
     board.evaluate()
     board.play()
     return Counter(played.game.moves[0].point - a1 for played in board.playing)
 
 
-def test_moves_are_drawn_with_the_policys_probabilities() -> None:
-    drawn = first_moves(Temperatures())
-    assert drawn.keys() == {0, 1}, "and nothing else is played"
-    assert drawn[1] / 600 == pytest.approx(0.1, abs=0.03)
-
-
 @pytest.mark.parametrize(
-    ("temperatures", "plan"),
+    ("temperatures", "plan", "share"),
     [
-        (Temperatures(opening=2.0), CHINESE._replace(opening_length=1)),
-        (Temperatures(rest=2.0), CHINESE),
-        (Temperatures(hot=2.0, hot_share=1.0), CHINESE),
+        (Temperatures(), CHINESE, 0.1),
+        (Temperatures(opening=2.0), CHINESE._replace(opening_length=1), 0.25),  # a square root: 3 : 1
+        (Temperatures(rest=2.0), CHINESE, 0.25),
+        (Temperatures(hot=2.0, hot_share=1.0), CHINESE, 0.25),
+        (Temperatures(hot=2.0, hot_share=0.5), CHINESE, (0.1 + 0.25) / 2),
     ],
 )
-def test_a_temperature_of_two_takes_square_roots(temperatures: Temperatures, plan: game_plans.GamePlan) -> None:
-    assert first_moves(temperatures, plan)[1] / 600 == pytest.approx(0.25, abs=0.05)  # 3 : 1
-
-
-def test_a_share_of_the_moves_is_hot() -> None:
-    mixed = first_moves(Temperatures(hot=2.0, hot_share=0.5), games=2000)
-    assert mixed[1] / 2000 == pytest.approx((0.1 + 0.25) / 2, abs=0.03)
+def test_moves_are_drawn_by_policy_and_temperature(
+    temperatures: Temperatures, plan: game_plans.GamePlan, share: float
+) -> None:
+    drawn = first_moves(temperatures, plan)
+    assert drawn.keys() == {0, 1}, "and nothing else is played"
+    assert drawn[1] / drawn.total() == pytest.approx(share, abs=0.03)
 
 
 # --- Plans
@@ -275,12 +248,9 @@ def plans() -> list[game_plans.GamePlan]:
     return [game_plans.varied_plan(rng, 19, 19) for _ in range(PLANS)]
 
 
-def test_every_preset_of_the_rules_is_played() -> None:
-    assert {PRESETS[name] for name in game_plans.RULE_WEIGHTS} == set(PRESETS.values())
-
-
 def test_rules_are_drawn_by_their_weights(plans: list[game_plans.GamePlan]) -> None:
     drawn = Counter(plan.rules for plan in plans)
+    assert set(PRESETS.values()) == {PRESETS[name] for name in game_plans.RULE_WEIGHTS}
     total = sum(game_plans.RULE_WEIGHTS.values())
     for name, weight in game_plans.RULE_WEIGHTS.items():
         assert drawn[PRESETS[name]] / PLANS == pytest.approx(weight / total, abs=0.03), name
@@ -305,6 +275,8 @@ def test_handicaps(plans: list[game_plans.GamePlan]) -> None:
     assert {len(plan.handicap) for plan in placed} == {2, 3, 4, 5}
     assert {plan.white_passes + 1 for plan in by_policy} == {2, 3, 4, 5}
     assert all(plan.even_at is None or plan.even_at > 2 * plan.white_passes for plan in by_policy), "stones stand first"
+    assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(game_plans.EVEN_SHARE, abs=0.04)
+    assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(game_plans.STOPPED_SHARE, abs=0.04)
 
 
 @pytest.mark.parametrize(("size", "most"), [(9, 3), (7, 0), (8, 2)])
@@ -312,11 +284,6 @@ def test_small_boards_have_small_handicaps(size: int, most: int) -> None:
     rng = np.random.default_rng(1)
     plans = [game_plans.varied_plan(rng, size, size) for _ in range(1000)]
     assert max(max(len(plan.handicap), plan.white_passes and plan.white_passes + 1) for plan in plans) == most
-
-
-def test_shares_of_games_made_even_and_stopped(plans: list[game_plans.GamePlan]) -> None:
-    assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(game_plans.EVEN_SHARE, abs=0.04)
-    assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(game_plans.STOPPED_SHARE, abs=0.04)
 
 
 def test_advantages_are_mostly_those_of_white_in_handicap_games(plans: list[game_plans.GamePlan]) -> None:
