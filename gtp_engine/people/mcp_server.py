@@ -263,7 +263,7 @@ class GoTools:
         with self._answering() as question:
             solver = LifeAndDeath(self._engine.config, self._engine.evaluator, _visits(visits))
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
-        basis = self._basis(game, visits, None) | {"note": "a search, not a proof: a winrate near 50% is often a ko"}
+        basis = self._basis(game, visits, None) | {"note": "expected, not proved; a winrate near 50% is often a ko"}
         if solution.is_proved:
             basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
         return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}

@@ -25,7 +25,7 @@ from gtp_engine.people.review.problems import (
     region_of,
 )
 from gtp_engine.people.review.problems.frames import Frame, _nearest, framed
-from gtp_engine.people.review.problems.life_and_death import _compared
+from gtp_engine.people.review.problems.life_and_death import DEEPER, LEAST_VISITS, _compared
 from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
 from gtp_engine.people.review.problems.solution import AS_GOOD, Success
 from gtp_engine.search.limits import Limits, SearchRequest
@@ -77,7 +77,8 @@ def test_no_move_shown_is_clearly_better_than_the_best() -> None:
     [
         ((0.9, 0.05, 0.8, 0.0), Success.SURE, "B2 (100%): best\nB1 (95%): as good\nA2 (20%): worse\nA1 (10%): worse"),
         ((0.08, 0.0, 0.17), Success.SURE, "B1 (100%): best\nA1 (92%): as good\nA2 (83%): worse"),
-        ((0.2, 0.25), Success.SURE, "A1 (80%): best\nB1 (75%): as good"),
+        ((0.2, 0.25), Success.KO, "A1 (80%, ko): best\nB1 (75%, ko): as good"),
+        ((0.2, 0.31), Success.SURE, "A1 (80%): best\nB1 (69%): worse"),
         ((0.83, 0.72), Success.KO, "No move succeeds.\nB1 (28%): best\nA1 (17%): as good"),
     ],
 )
@@ -88,6 +89,7 @@ def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], s
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in failures]
     solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, success)))  # type: ignore[arg-type]
     assert solution.to_text() == f"{BASIS}\n{text}"
+    assert solution.is_clear == (solution.succeeds and "as good" not in text)
     assert GameTree(solution.to_sgf()).main_line()[0].comment == BASIS + " No move succeeds." * (not solution.succeeds)
     bad = text.count("worse") if solution.succeeds else len(failures)
     assert (solution.to_sgf().count("TE[1]"), solution.to_sgf().count("BM[1]")) == (len(failures) - bad, bad)
@@ -151,22 +153,23 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
 
 
 def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats() -> None:
-    """The first side never wins; so all ways are tried, of which the second comes nearest."""
+    """The first side never wins; so all ways are tried, twice; the second one comes nearest."""
     game = position(CORNER)
-    solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[float, int]]()
+    solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[int | None, int]]()
     run = solver._search.run
 
     def recorded(positions: Sequence[tuple[Game, int]], *asked: SearchRequest | Limits) -> list[SearchReport]:
         requests = [*map(SearchRequest.of, asked)]
-        ways.extend((positions[0][0].komi, each.retaken) for each in requests if each.limits.visits == 8)
+        ways.extend((each.limits.visits, each.retaken) for each in requests if each.limits.visits != LEAST_VISITS)
         black = {"value_black": 0.9 if requests[0].retaken == EMPTY else 1.0}
         reports = run(positions, *asked)
         return [replace(report, moves=[replace(move, **black) for move in report.moves]) for report in reports]
 
     solver._search.run = recorded  # type: ignore[method-assign]
     solution = solver.solve(game, WHITE, parse_region("A1:C2", width=13, height=13))
-    assert [retaken for _, retaken in ways[-4:-1]] == [WHITE, EMPTY, BLACK]
-    assert solution.moves[0].success is Success.KO and ", ko)" in solution.to_text()
+    tried = [(visits, retaken) for visits in (8, 8 * DEEPER) for retaken in (WHITE, EMPTY, BLACK, EMPTY)]
+    assert [way for way in ways if way[0] != 1] == tried, "the last one compares first moves"
+    assert solution.moves[0].success is Success.KO
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -331,7 +334,7 @@ def test_where_a_move_elsewhere_is_not_refuted_nothing_is_said_of_others() -> No
 
 def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() -> None:
     game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
-    solver = LifeAndDeath(Config(), AreaEvaluator(), 30, wrong_moves=0)
+    solver = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0)
     region = parse_region("A1:C2", width=5, height=5)
     for point in region:
         solution = solver.solve(game, WHITE, region, point)

@@ -77,7 +77,7 @@ MOST_QUESTIONS: Final = 2**50
 """Numbers of the questions of a page are below."""
 
 _PROBLEM_VISITS: Final = 200
-"""Visits of each search for a problem: there are up to eight of them, and a person waits."""
+"""Visits of each search for a problem: there are up to eight of them, then perhaps deeper ones; and a person waits."""
 
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""

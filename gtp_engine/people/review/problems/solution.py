@@ -96,6 +96,11 @@ class Solution:
         """Whether any of the moves succeeds."""
         return any(move.winrate >= SUCCESS for move in self.moves)
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether exactly one of the moves is right (`is_right`)."""
+        return sum(self.is_right(move.point) for move in self.moves) == 1
+
     def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
         if move is self.moves[0]:
