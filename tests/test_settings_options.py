@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.cli.options import ConfigCommand, given_settings, settings_options
+from gtp_engine.config.option import section_options
+from gtp_engine.training.alphago.stages.stage_settings import PolicyLearning
 from gtp_engine.training.core.learning import Learning
 
 
@@ -49,3 +51,8 @@ def test_a_command_may_have_some_of_the_flags_only() -> None:
     shown = CliRunner().invoke(command, ["--help"], catch_exceptions=False).output
     assert "--threads" in shown and "one for each core" in shown and "--samples" not in shown and "default" not in shown
     assert CliRunner().invoke(command, []).exit_code == 0
+
+
+def test_a_field_with_another_default_has_the_same_help() -> None:
+    helps = [{each.name: each.help for each in section_options(kind)} for kind in (Learning, PolicyLearning)]
+    assert helps[0] == helps[1] and "averaged weights" in helps[1]["average_steps"]

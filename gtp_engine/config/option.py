@@ -103,8 +103,9 @@ class Option:
         They name KataGo's setting where they say {katago}, {katago_gtp}, {katago_analysis} or {katago_start}; else they
         end with `katago`.
         """
-        owner = next(each for each in self.declared_in.__mro__ if self.name in vars(each))
-        text = " ".join((self.text or _texts_below(owner.__module__)[owner.__name__, self.name]).split())
+        owners = (each for each in self.declared_in.__mro__ if issubclass(each, Section))
+        below = (_texts_below(each.__module__).get((each.__name__, self.name)) for each in owners)
+        text = " ".join((self.text or next(filter(None, below))).split())
         if self.katago and "{katago}" not in text:
             text = text.removesuffix(".") + " ({katago})."
         for name in ("katago", "katago_gtp", "katago_analysis", "katago_start"):
