@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -104,7 +103,7 @@ import signal, sys, time
 from pathlib import Path
 
 def end(*_):
-    time.sleep(1)  # writing a checkpoint
+    time.sleep(0.5)  # writing a checkpoint
     Path("saved").touch()
     sys.exit(130)
 
@@ -121,32 +120,21 @@ carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 """
 
 
-def interrupted_chain(folder: Path, interrupt: Callable[[int], None]) -> tuple[int, str]:
-    """Run the chain and interrupt it, by its process id, during its command; return its status and what it printed."""
-    chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
-    with subprocess.Popen(chain, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
-        while not (folder / "begun").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
-        interrupt(process.pid)
-        _, said = process.communicate(timeout=bound(60))
-    return process.returncode, said
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there are no process groups")
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_lets_a_command_end_by_itself(tmp_path: Path) -> None:
-    """The terminal sends it to the command as well as to the chain, which waits for the command's checkpoint."""
-    status, said = interrupted_chain(tmp_path, lambda process: os.killpg(process, signal.SIGINT))
-    assert (tmp_path / "saved").exists() and status and said.endswith("KeyboardInterrupt\n")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
-@pytest.mark.usefixtures("interruptible")
-def test_sigterm_ends_the_command_too(tmp_path: Path) -> None:
-    """Whatever sends it, such as `kill` or the end of a container, sends it to the chain alone."""
-    status, said = interrupted_chain(tmp_path, lambda process: os.kill(process, signal.SIGTERM))
-    assert (tmp_path / "saved").exists() and status and said.endswith("KeyboardInterrupt\n")
+@pytest.mark.parametrize(("send", "number"), [("killpg", signal.SIGINT), ("kill", signal.SIGTERM)])
+def test_a_chain_that_is_interrupted_waits_for_the_checkpoint_of_its_command(
+    tmp_path: Path, send: str, number: int
+) -> None:
+    """The terminal sends Ctrl-C to both; `kill`, or the end of a container, sends SIGTERM to the chain alone."""
+    chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
+    with subprocess.Popen(chain, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        getattr(os, send)(process.pid, number)
+        _, said = process.communicate(timeout=bound(60))
+    assert (tmp_path / "saved").exists() and process.returncode and said.endswith("KeyboardInterrupt\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no signals")

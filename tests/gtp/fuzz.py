@@ -80,8 +80,7 @@ class LineGenerator:
         if self._random.random() < 0.05:
             text += " # comment ? = \t"
         raw = text.encode("utf-8", "surrogateescape").replace(b"\n", b"") + self._end()
-        found, is_command, name = expected_reply(raw)
-        return Line(raw, found, is_command, name)
+        return Line(raw, *expected_reply(raw))
 
     def _end(self) -> bytes:
         return self._random.choice([b"\n", b"\n", b"\n", b"\r\n", b" \n"])
@@ -89,8 +88,7 @@ class LineGenerator:
     def _junk(self) -> Line:
         size = self._random.choice([1, 5, 40, 200, 3000])
         raw = self._random.randbytes(size).replace(b"\n", b"") + self._end()
-        found, is_command, name = expected_reply(raw)
-        return Line(raw, found, is_command, name)
+        return Line(raw, *expected_reply(raw))
 
     def _mutate(self, text: str) -> str:
         """Return `text` with something broken."""
