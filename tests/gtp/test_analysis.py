@@ -132,17 +132,6 @@ def test_a_slow_network_delays_neither_the_end_nor_commands_that_do_not_need_it(
         require_once(lambda: seconds(gtp), below=LATENCY)
 
 
-def test_commands_sent_ahead_end_what_is_before_them() -> None:
-    with session(make(FakeEvaluator())) as gtp:
-        gtp.send("1 lz-analyze 1\n2 kata-analyze 1\n3 kata-search_cancellable b\n")
-        gtp.send("4 known_command stop\n5 lz-analyze 1\n\n")
-        assert gtp.rest()[0] == b"=1"
-        assert gtp.rest()[0] == b"=2"
-        assert gtp.rest()[0].startswith(b"=3 ")
-        assert gtp.rest() == [b"=4 true"]
-        assert gtp.rest()[0] == b"=5"
-
-
 def test_a_move_that_is_reported_on_is_not_interrupted() -> None:
     with session(make(SlowEvaluator(0.02))) as gtp:
         gtp.send("1 kata-genmove_analyze b 1 maxmoves 1\n\n2 name\n")

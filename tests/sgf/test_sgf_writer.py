@@ -33,20 +33,11 @@ def test_komi_and_rules_of_the_caller_count_when_the_record_has_none() -> None:
     assert "HA[" not in format_sgf(load("(;AB[dp][pd]PL[B])")), "Black moves first"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("(;SZ[3];B[bb];W[bb])", r"move 2 \(white\): illegal move: B2 is occupied"),
-        ("(;SZ[2]RU[Chinese];B[aa];W[];B[bb];W[ba])", r"move 4 \(white\): illegal move: B2 is suicide"),
-    ],
-)
-def test_illegal_records_name_the_move(text: str, message: str) -> None:
-    with pytest.raises(SgfError, match=message):
+def test_illegal_records_name_the_move_unless_it_comes_later() -> None:
+    text = "(;SZ[2]RU[Chinese];B[aa];W[];B[bb];W[ba])"
+    with pytest.raises(SgfError, match=r"move 4 \(white\): illegal move: B2 is suicide"):
         load(text)
-
-
-def test_moves_after_the_position_asked_for_may_be_illegal() -> None:
-    assert len(load("(;SZ[3];B[bb];W[bb])", 2).moves) == 1
+    assert len(load(text, 4).moves) == 3
 
 
 @pytest.mark.parametrize(
@@ -77,9 +68,9 @@ def test_long_records_have_no_empty_line_and_moderate_lines() -> None:
     game = Game(19)
     for count, point in enumerate(board_points(19, 19)):
         game.play(point if count % 2 == 0 else PASS)
-        lines = format_sgf(game, black_name="B" * 200).split("\n")
-        assert all(lines)
-        assert all(len(line) < 80 or "PB" in line for line in lines)
+        if count % 7 == 0:
+            lines = format_sgf(game, black_name="B" * 200).split("\n")
+            assert all(len(line) < 80 or "PB" in line for line in lines) and all(lines)
 
 
 @given(name=st.text(st.characters(), min_size=1))
