@@ -12,13 +12,7 @@ from puct_reference import Node
 
 from gtp_engine import Config, Evaluator, Game, Move, Rules
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
-from gtp_engine.evaluation.positions import (
-    Conditions,
-    Evaluation,
-    Positions,
-    conditions_of_row,
-    view_board,
-)
+from gtp_engine.evaluation.positions import Conditions, Evaluation, Positions, conditions_of_row, view_board
 from gtp_engine.go.board import Board, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, PASS
 from gtp_engine.search.limits import Limits, Searcher, SearchRequest

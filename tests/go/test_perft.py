@@ -66,12 +66,6 @@ def perft_of_game(game: Game, depth: int, *, passes: bool) -> list[int]:
     return counts
 
 
-def test_the_files_hold_every_kind_of_rules():
-    kinds = {(stanza.ko, stanza.suicide, stanza.passes) for stanza in STANZAS}
-    assert kinds == {(ko, suicide, passes) for ko in Ko for suicide in (False, True) for passes in (False, True)}
-    assert len({stanza.id for stanza in STANZAS}) == len(STANZAS)
-
-
 def test_game_counts():
     for stanza in STANZAS:
         game = game_of(stanza.start, Rules(ko=stanza.ko, suicide=stanza.suicide))

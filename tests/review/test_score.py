@@ -52,10 +52,7 @@ def test_json_and_marks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "more", "marked"),
-    [
-        (("--move", 1), "", [True, False, False]),
-        ((), ";B[ke];W[aa]", [False, False, True, False, False]),
-    ],
+    [(("--move", 1), "", [True, False, False]), ((), ";B[ke];W[aa]", [False, False, True, False, False])],
     ids=["before a move", "where the moves that can be played end"],
 )
 def test_marks_are_in_the_position_that_was_scored(

@@ -182,11 +182,7 @@ def test_damaged_ones_raise_nothing_else(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("text", "data"),
-    [
-        (GIB, GIB.encode("utf-16")),
-        (NGF, NGF.encode("utf-16")),
-        (NGF, NGF.replace("\n", "\x0cx\n", 1).encode()),
-    ],
+    [(GIB, GIB.encode("utf-16")), (NGF, NGF.encode("utf-16")), (NGF, NGF.replace("\n", "\x0cx\n", 1).encode())],
 )
 def test_wide_characters_and_form_feeds_change_nothing(text: str, data: bytes) -> None:
     plain = parse_sgf(text.encode())
