@@ -116,15 +116,6 @@ def drawn(
     return lines
 
 
-@pytest.mark.parametrize(("width", "is_beside"), [(80, True), (40, False)])
-def test_facts_stand_beside_the_board_where_they_fit(width: int, is_beside: bool) -> None:
-    screen = Screen(view(), ("Black: you", "White: Tengen"), "Tengen plays F4.", "your move>")
-    lines = [line.rstrip() for line in drawn(screen, width, 100, typed="d")]
-    assert lines[-1] == "your move> d▏"
-    assert ("Black: you" in lines) != is_beside
-    assert lines[1].endswith("Black: you") == is_beside
-
-
 @pytest.mark.parametrize("message", ["Tengen plays F4.", "word " * 60, "\n".join(map(str, range(14)))])
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("vertex", ["A1", "M13", "Z25"])
