@@ -13,10 +13,8 @@ from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points, format_vertex, parse_vertex
 from gtp_engine.go.rules import HandicapBonus, Ko, Rules
-from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, Turn, parse_query
+from gtp_engine.protocols.analysis.query import FieldProblem, Query, QueryError, parse_query
 from gtp_engine.search.limits import Restriction
-
-MOVES = [["B", "E5"], ["W", "C3"], ["B", "pass"]]
 
 
 def parse(**fields: Any) -> Query:
@@ -33,14 +31,6 @@ def points(*vertices: str) -> frozenset[int]:
 class TestGame:
     """The game and its turns."""
 
-    def test_moves_are_played_up_to_the_turn(self) -> None:
-        parsed = parse(moves=MOVES)
-        e5, c3 = (parse_vertex(vertex, width=9, height=9) for vertex in ("E5", "C3"))
-        assert parsed.game_at(0).moves == ()
-        assert parsed.game_at(2).moves == (Move(BLACK, e5), Move(WHITE, c3))
-        assert parsed.game_at(3).moves[2] == Move(BLACK, PASS)
-        assert parsed.game_at(3).to_play == WHITE
-
     @pytest.mark.parametrize(("counts", "handicap"), [(True, 2), (False, 0)])
     def test_first_moves_of_black_may_be_no_handicap(self, counts: bool, handicap: int) -> None:
         """KataGo's `assumeMultipleStartingBlackMovesAreHandicap`, which only its config file sets."""
@@ -54,12 +44,6 @@ class TestGame:
         assert (game.width, game.height) == (5, 13)
         assert game.color_at(parse_vertex("A13", width=5, height=13)) == BLACK
         assert game.color_at(parse_vertex("E1", width=5, height=13)) == WHITE
-
-    def test_stones_set_up(self) -> None:
-        stones = [["W", "C3"], ["W", "G7"]]
-        game = parse(initialStones=stones).game_at(0)
-        assert game.color_at("C3") == WHITE
-        assert (game.moves, game.handicap) == ((), 0)
 
     @pytest.mark.parametrize(
         ("fields", "color"),
@@ -154,23 +138,6 @@ def test_settings_that_change_nothing_are_warned_of_as_katago_does(
     assert [(each.field, each.message) for each in problems] == [("overrideSettings", warning)] * (warning is not None)
 
 
-class TestTurns:
-    """Which turns are analysed, and in which order of priority."""
-
-    @pytest.mark.parametrize(
-        ("fields", "turns"),
-        [
-            ({}, [(3, 0)]),
-            ({"priority": 7}, [(3, 7)]),
-            ({"analyzeTurns": []}, []),
-            ({"analyzeTurns": [2, 0, 2], "priority": -1}, [(0, -1), (2, -1)]),
-            ({"analyzeTurns": [2, 0], "priorities": [5, 6]}, [(0, 6), (2, 5)]),
-        ],
-    )
-    def test_turns(self, fields: dict[str, Any], turns: list[tuple[int, int]]) -> None:
-        assert parse(moves=MOVES, **fields).turns == tuple(Turn(*turn) for turn in turns)
-
-
 class TestWhatIsReported:
     """Settings, limits and the contents of a response."""
 
@@ -191,13 +158,6 @@ class TestWhatIsReported:
         assert (config.analysis.analysis_time, config.analysis.wide_root_noise) == (3.0, 0.1)
         assert (config.analysis.perspective, config.analysis.pv_length) == ("sidetomove", 3)
         assert (config.puct.root_average, config.puct.lcb, config.puct.lcb_stdevs) == (True, False, 4.5)
-
-    @pytest.mark.parametrize(("visits", "playouts", "most"), [(None, 7, 7), (5, 7, 5), (9, 7, 7)])
-    def test_playouts_are_visits_of_a_search_without_a_tree(self, visits: int | None, playouts: int, most: int) -> None:
-        """The setting was ignored, and a search that nothing else limited went on for ever."""
-        more = {} if visits is None else {"maxVisits": visits}
-        query_, warnings = parse_query(query(overrideSettings={"maxPlayouts": playouts}, **more), Config())
-        assert (query_.config.analysis.analysis_visits, warnings) == (most, [])
 
     def test_moves_to_avoid(self) -> None:
         avoid = [
