@@ -74,13 +74,10 @@ def test_a_bad_value_is_named() -> None:
         with_katago_settings(Config(), {"maxVisits": "many"})
 
 
-@pytest.mark.parametrize("text", ["a", "=1", "a=1,b"])
-def test_overrides_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(ConfigError, match="expected key=value"):
-        parse_overrides(text)
-
-
 def test_overrides() -> None:
+    for text in ("a", "=1", "a=1,b"):
+        with pytest.raises(ConfigError, match="expected key=value"):
+            parse_overrides(text)
     assert parse_overrides("") == {}
     assert parse_overrides(" a = 1 ,b=x=y,") == {"a": "1", "b": "x=y"}
 

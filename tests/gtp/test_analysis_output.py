@@ -53,13 +53,12 @@ def line(
     return ReportWriter(GAME, perspective, moves, chosen.flags, is_kata=is_kata).line(report)
 
 
-def test_leela_zero() -> None:
+def test_leela_zero_and_katago() -> None:
+    """Nothing is reported before a move was searched."""
+    assert line(replace(REPORT, moves=())) == line(REPORT, max_moves=0) == ""
     assert line(REPORT, is_kata=False, max_moves=1) == (
         "info move A1 visits 12 winrate 8000 prior 2500 lcb 1000 order 0 pv A1 pass pass"
     )
-
-
-def test_katago() -> None:
     assert line(REPORT, max_moves=1) == (
         "info move A1 visits 12 edgeVisits 12 utility 0.65 winrate 0.8 scoreMean 5 scoreStdev 11 scoreLead 5 "
         "scoreSelfplay 7 prior 0.25 lcb 0.1 utilityLcb -0.7 weight 13 order 0 pv A1 pass pass"
@@ -128,11 +127,6 @@ def test_moves_that_were_not_searched_are_reported_only_on_request() -> None:
     assert "prior 0.3 lcb 0.6 utilityLcb 0.25 weight 0 order 1 pv B1" in text
     assert line(report, min_moves=99).count("info") == 4, "there are no more"
     assert "B1" not in line(replace(report, priors=by_point({"A1": 0.4, "A2": 0.2})), min_moves=3), "it is left out"
-
-
-def test_nothing_is_reported_before_a_move_was_searched() -> None:
-    assert line(replace(REPORT, moves=())) == ""
-    assert line(REPORT, max_moves=0) == ""
 
 
 def test_without_a_network_scores_follow_from_the_rollouts() -> None:

@@ -137,11 +137,8 @@ def test_commands_of_a_handshake_do_not_wait_for_the_engine() -> None:
     )
 
 
-def test_every_module_of_commands_has_a_heading() -> None:
+def test_every_module_of_commands_has_a_heading_and_summaries_are_sentences() -> None:
     assert {spec.section for spec in all_commands()} == set(SECTIONS)
-
-
-def test_summaries_are_sentences() -> None:
     for spec in all_commands():
         assert spec.summary.endswith("."), spec.name
         assert "|" not in spec.summary, spec.name

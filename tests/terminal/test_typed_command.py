@@ -44,10 +44,7 @@ def test_lines(line: str, command: TypedCommand) -> None:
 def test_the_help_fits_beside_a_board_of_19_lines_on_80_columns() -> None:
     assert max(map(len, help_text().splitlines())) <= 80 - (2 * 19 + 6) - 3
     assert all(parse_typed(line[:12].split()[0]).is_known for line in help_text().splitlines() if "arrows" not in line)
-
-
-def test_the_help_of_a_plain_terminal_names_no_keys() -> None:
-    assert "PgUp" in help_text() and "arrows" in help_text()
+    assert "PgUp" in help_text() and "arrows" in help_text(), "keys, which a plain terminal has not"
     assert not {"PgUp", "arrows"} & {*help_text(has_keys=False).replace(",", " ").split()}
 
 
