@@ -18,6 +18,10 @@ def test_without_a_terminal_there_is_a_line_each_interval(
     first, second = capsys.readouterr().err.splitlines()
     assert first == "  5.0%  10 of 200"
     assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d+ s left", second)
+    with ProgressBar(total=None) as bar:  # of which no share is known
+        bar.update(10, "10 games")
+        bar.update(20, "20 games")
+    assert capsys.readouterr().err == "10 games\n20 games\n"
 
 
 def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,14 +42,6 @@ def test_colors_in_a_file_do_not_make_it_a_terminal(
         for _ in range(5):
             bar.update(0.0, "0 of 12")
     assert capsys.readouterr().err.split() == ["0.0%", "0", "of", "12"]
-
-
-def test_without_a_total_no_share_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
-    with ProgressBar(total=None) as bar:
-        bar.update(10, "10 games")
-        bar.update(20, "20 games")
-    assert capsys.readouterr().err == "10 games\n20 games\n"
 
 
 def test_a_terminal_shows_the_bar_again_for_a_second_stage(

@@ -49,11 +49,8 @@ def test_other_slips(line: str, words: str) -> None:
     assert found.startswith(words) and bool(found) == bool(words)
 
 
-def test_every_command_that_is_explained_exists() -> None:
+def test_every_command_that_is_explained_exists_and_the_welcome_is_two_lines() -> None:
     server = GtpServer(Config(), FakeEngine, print)  # type: ignore[arg-type]
     assert all(server.find(line.split()[0]) for line in HELP.splitlines() if line.startswith("  "))
-
-
-def test_the_welcome_is_two_lines_and_names_the_commands_for_people() -> None:
     assert len(WELCOME.splitlines()) == 2
     assert "gtp-engine play" in WELCOME and "gtp-engine --help" in WELCOME

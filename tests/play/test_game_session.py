@@ -348,15 +348,6 @@ class TestSettings:
 
 
 class TestRecords:
-    def test_a_game_is_saved_and_continued(self, engine: Engine) -> None:
-        session = start(engine, human=WHITE, handicap=2, rules="japanese", human_name="Ada")
-        session.play("d4")
-        session.engine_move()
-        text = session.to_sgf()
-        loaded = GameSession.load(engine, text)
-        assert (loaded.settings.human, loaded.settings.human_name, loaded.is_engine_turn) == (WHITE, "Ada", False)
-        assert loaded.to_sgf() == text
-
     def test_a_record_with_moves_that_cannot_be_played_is_not_finished(self, engine: Engine) -> None:
         """It was, with the result of moves that are not on the board."""
         for text in ("(;SZ[7]RE[B+3.5];B[cc];W[cc];B[dd])", "(;SZ[7]RE[W+R];B[cc];W[zc])", "(;SZ[7]RE[W+R];B[cc];W[d"):
