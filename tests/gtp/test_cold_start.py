@@ -35,10 +35,8 @@ def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monke
 def test_a_search_while_compiling_is_small() -> None:
     assert TimeBudget(60.0, 120.0, 0.5).at_most(4.0) == TimeBudget(4.0, 4.0, 0.5)
     assert TimeBudget(1.0, 2.0).at_most(4.0) == TimeBudget(1.0, 2.0)
-    engine, loader = (
-        Engine(Config().with_values({"game.board_size": 9}), evaluator=None),
-        KernelLoader("rollouts", print),
-    )
+    engine = Engine(Config().with_values({"game.board_size": 9}), evaluator=None)
+    loader = KernelLoader("rollouts", print)
     loader.is_compiling = True
     engine.kernels.loader = loader
     assert engine.genmove(BLACK).report.visits == COMPILING_ROLLOUTS
