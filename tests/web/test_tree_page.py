@@ -87,7 +87,7 @@ async def test_opened_records(windows: Windows, port: int) -> None:
     await a_comment_that_is_being_typed_is_kept(page)
     await settings_of_the_board_last(page)
     await many_variations_leave_the_rest_in_its_place(page)
-    await a_large_tree_scrolls(page)
+    await a_tree_of_five_thousand_nodes_scrolls(page)
 
 
 async def keys_and_the_wheel_go_through_the_game(page: "Page") -> None:
@@ -219,13 +219,13 @@ async def a_choice_that_is_not_possible_is_shown(page: "Page") -> None:
     await until(page, "document.querySelector('#more').open && document.activeElement.name === 'komi'")
 
 
-async def a_large_tree_scrolls(page: "Page") -> None:
-    moves = "".join(f";{'BW'[number % 2]}[]" for number in range(800))
+async def a_tree_of_five_thousand_nodes_scrolls(page: "Page") -> None:
+    moves = "".join(f";{'BW'[number % 2]}[]" for number in range(2500))
     points = [x + y for x in "abcdefghi" for y in "abcdefghi"]
-    variations = "".join(f"(;B[{points[number % 81]}];W[])" for number in range(400))
+    variations = "".join(f"(;B[{points[number % 81]}];W[])" for number in range(1250))
     await open_record(page, f"(;SZ[9]({moves}){variations})")
-    await is_shown(page, "800 / 800")
-    assert 0 < await page.evaluate(SCROLLED) < 300, "of 1,600 what can be seen"
+    await is_shown(page, "2500 / 2500")
+    assert 0 < await page.evaluate(SCROLLED) < 500, "what can be seen"
     for _ in range(10):
         await page.keyboard.press("ArrowLeft")
-    await is_shown(page, "790 / 800")
+    await is_shown(page, "2490 / 2500")
