@@ -37,7 +37,7 @@ _NUMBER_NAMES: Final = b"BL BM CA DO FF FG GM HA IT MN PL PM ST SZ TE TM WL"
 _PLAIN: Final = frozenset([*_POINT_NAMES.split(), *_NUMBER_NAMES.split()])
 """Properties whose values have no brackets."""
 
-_LOST_BRACKET: Final = re.compile(rb"\[?[^\[\];()]{0,30}?(?=\s{0,100}(?:[;()]|(?<![A-Za-z])[A-Z]{1,2}\s*\[))")
+_LOST_BRACKET: Final = re.compile(rb"\[?[^\[\];()]{0,30}?(?=\s{0,100}(?:[;()]|(?<![A-Z])[A-Z]{1,2}\s*\[))")
 """A value without brackets whose end is missing: `B[ee;W[cc]`."""
 _MOVE_AT_END: Final = re.compile(rb"\s*;\s{0,20}[BW]\[[A-Za-z]{0,2}\Z")
 _INFO_AT_END: Final = re.compile(rb"(?<=\S)\s{1,20}(?:SZ|KM|HA|RU|PB|PW|BR|WR|RE|DT)\[[^\[]{0,200}\Z")
@@ -46,8 +46,8 @@ _INFO_NAMES: Final = frozenset(b"AP BR DT EV GN PB PC PW RE RO RU SO US WR".spli
 _LOST_MARK: Final = re.compile(rb"\s*\)(?=\s*;)")
 """A parenthesis in place of the bracket."""
 
-MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[")
-"""What follows a parenthesis that cannot be the end of the game."""
+MOVE_FOLLOWS: Final = re.compile(rb"\s*;\s*[BW]\s*\[|[A-Z]{0,2}\[")
+"""What follows a parenthesis that cannot be the end of the game: a move, or the rest of a property at once."""
 
 _LOOK_AHEAD: Final = 20_000
 """Bytes of a text in which its end is sought behind brackets."""

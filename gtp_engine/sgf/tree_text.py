@@ -59,6 +59,8 @@ _MOVES: Final = {
 
 _ON_BOARDS: Final = re.compile(r"\s*(?!(?:tt|zz)\s*\Z)[a-z]{2}\s*")
 """Values of moves other than passes."""
+_IS_MOVE: Final = re.compile(r"[\s\[();]*(?:[A-Za-z`]{2}|[A-Za-z][0-9]{1,2}|pass)?[\s\[();]*", re.IGNORECASE)
+"""Values of moves that are not those of a name that has lost a letter, as `B[Ann]`."""
 _ESCAPE: Final = re.compile(r"\\(\n\r|\r\n|.)|\n\r|\r\n|[\n\r\t\f\v]", re.DOTALL)
 _LINE_LENGTH: Final = 79
 """Bytes of a line that is written, as sgfmill and GNU Go write them."""
@@ -239,7 +241,12 @@ def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N],
             before.append(last)
         else:
             last = before.pop()
-    return nodes, _without_repetitions(nodes) if may_repeat else []
+    notes = _without_repetitions(nodes) if may_repeat else []
+    root = {name: of for name, of in nodes[0].raw.items() if name not in ("B", "W") or _IS_MOVE.fullmatch(of[0])}
+    if 0 < len(root) < len(nodes[0].raw):
+        nodes[0].raw = root
+        notes.append("a value that belongs to no property was left out")
+    return nodes, notes
 
 
 def _without_repetitions(nodes: Iterable[TextNode]) -> list[str]:

@@ -185,8 +185,8 @@ def is_usual_pass(text: str, *, width: int, height: int) -> bool:
 
 
 def _without_blanks(text: str) -> str:
-    """Return the value of a move as it is meant: mail breaks lines anywhere, and some files double the bracket."""
-    return "".join(text.split()).removeprefix("[")
+    """Return the value of a move as it is meant: mail breaks lines anywhere, and damage leaves brackets and marks."""
+    return re.sub(r"[\s\[();]", "", text)
 
 
 def unescaped(text: str) -> str:
@@ -199,8 +199,8 @@ def unescaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a value without blanks around it, with the digits and signs of other scripts as ordinary ones."""
-    return unicodedata.normalize("NFKC", text.translate(_SIGNS)).strip()
+    """Return a value without blanks and marks around it, with the digits and signs of other scripts as ordinary ones."""
+    return unicodedata.normalize("NFKC", text.translate(_SIGNS)).strip().lstrip("[(;")
 
 
 def parse_point(text: str, *, width: int, height: int) -> int:
