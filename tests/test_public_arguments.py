@@ -143,18 +143,18 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "empty name of a folder": (lambda: list(read_headers("")), SgfError, "expected a regular file"),
     "None as move": (lambda: Game(9).play(None), InvalidVertexError, "point None"),  # type: ignore[arg-type]
     "number as stone": (lambda: Game(9).set_up([5]), InvalidVertexError, "move 5: expected a Move of"),  # type: ignore[list-item]
-    "text as stones": (lambda: Game(9).set_up("E5"), InvalidVertexError, "move 'E': expected a Move of"),  # type: ignore[arg-type]
+    "text as stones": (lambda: Game(9).set_up("E5"), ArgumentError, "points 'E5': expected a list of points"),  # type: ignore[arg-type]
     "color": (lambda: Color("red"), InvalidColorError, "invalid color 'red': expected b, black, w or white"),
     "number off the board": (lambda: Point(3, 9), InvalidVertexError, "invalid point 3: the board is 9x9"),
-    "column off the board": (lambda: Point.from_xy(9, 0, 9), InvalidVertexError, "invalid point at x 9, y 0"),
-    "letter of SGF": (lambda: Point.from_sgf("j", 9), InvalidVertexError, "SGF point 'j': expected two letters"),
+    "vertex as played": (lambda: GameTree().root.add_played("D4"), ArgumentError, "move 'D4': expected a Move"),  # type: ignore[arg-type]
+    "endless search": (lambda: Engine(CONFIG).search(), LimitError, "a search without an end: expected seconds, or"),
     "letters of SGF": (lambda: Point.from_sgf("ja", 9), InvalidVertexError, "invalid point at x 9, y 0"),
-    "no letters of SGF": (lambda: Point.from_sgf("é9"), InvalidVertexError, "SGF point 'é9': expected two letters"),
+    "number as token": (lambda: Engine(CONFIG).score(5), ArgumentError, "cancel 5: expected a CancelToken"),  # type: ignore[arg-type]
     "column of a pass": (lambda: PASS.xy, InvalidVertexError, "the pass has no column and row"),
     "True as color": (lambda: Game(9).play("E5", True), InvalidColorError, "invalid color True"),
     "point as color": (lambda: Game(9).play("E5", PASS), InvalidColorError, "invalid color pass"),
     "color as point": (lambda: Game(9).play(BLACK), InvalidVertexError, "invalid point BLACK"),
-    "text as seconds": (lambda: GameTree().root.set_clock("b", "1"), SgfError, "clock '1': expected seconds"),  # type: ignore[arg-type]
+    "bytes as TOML": (lambda: Config.from_toml_text(b"x"), ArgumentError, "TOML b'x': expected text"),  # type: ignore[arg-type]
     "periods": (lambda: GameTree().root.set_clock("b", 1, -5), SgfError, "clock -5: expected seconds, moves or"),
     "True as point": (lambda: Game(9).play(True), InvalidVertexError, "invalid point True"),
     "other board": (lambda: GameTree().root.add_played(Move(BLACK, Point("A9", 9))), InvalidVertexError, "of 9x9"),
@@ -175,11 +175,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[TengenError], str]] = {
     "part of a visit": (lambda: Limit(visits=1.5), LimitError, "limit of 1.5 visits: expected a whole number"),  # type: ignore[arg-type]
     "no visits": (lambda: Limit(visits=0), LimitError, "limit of 0 visits: expected a whole number above 0 and"),
     "NaN as limit": (lambda: Limit(time=np.nan), LimitError, "limit of nan time"),
-    "True as limit": (lambda: Limit(playouts=True), LimitError, "limit of True playouts"),
+    "no cap": (lambda: TimeSettings.fischer_capped(60, 5, 90, None), TimeSettingsError, "limit per move None"),  # type: ignore[arg-type]
     "kind of time settings": (lambda: TimeSettings(600), TimeSettingsError, "of the kind 600; call TimeSettings.abs"),  # type: ignore[arg-type]
     "color of a move": (lambda: Game(9).play(Move(BLACK, PASS), "w"), InvalidColorError, "black pass as one of white"),
     "array as owners": (lambda: Game(9).svg(ownership=np.zeros(81)), ArgumentError, "ownership array"),  # type: ignore[arg-type]
-    "owner beyond 1": (lambda: Game(9).svg(ownership={"A1": 7}), ArgumentError, "expected numbers from -1 to 1 by po"),
+    "None as size": (lambda: Game(9).svg(size=None, arrows=None), InvalidSizeError, "picture of None pixels"),  # type: ignore[arg-type]
     "no number as owner": (lambda: Game(9).svg(ownership={"A1": np.nan}), ArgumentError, "of the 9x9 board"),
     "owner elsewhere": (lambda: Game(13).svg(ownership=Ownership({"A1": 1.0}, BLACK)), ArgumentError, "of the 13x13"),
     "shown side": (lambda: for_color(1.0, 3), InvalidColorError, "invalid color 3"),

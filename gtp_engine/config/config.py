@@ -77,7 +77,7 @@ class Config:
         import tomllib  # here: only a command with a config file needs it
 
         try:
-            return Config()._with_items(_items(tomllib.loads(text)))
+            return Config()._with_items(_items(tomllib.loads(of_kind(text, str, "TOML"))))
         except ValueError as error:  # a ConfigError, a TOMLDecodeError, or an integer too long for Python
             raise ConfigError(f"{source}: {error}", advice=toml_advice(text)) from None
         except RecursionError:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
-from numbers import Integral
+from numbers import Integral, Real
 from types import EllipsisType
 from typing import Final
 
@@ -23,6 +23,7 @@ from gtp_engine.base.errors import (
     BoardNotEmptyError,
     ConfigError,
     HandicapError,
+    LimitError,
     TengenError,
     TimeSettingsError,
     of_kind,
@@ -48,7 +49,7 @@ from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.go.clock import Clock, TimeKind, TimeSettings
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import AnyMove, Color, Move, Point, is_color, to_color
-from gtp_engine.go.game import Game, listed_games
+from gtp_engine.go.game import Game, listed_games, several
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -243,7 +244,7 @@ class Engine:
         """Play several moves, or none if one of them is illegal; raises what `play` raises."""
         played, resigned, to_play = 0, self._resigned, self.game.to_play
         try:
-            for move in moves:
+            for move in several(moves):
                 self.play(self.game.as_move(move))
                 played += 1
         except TengenError:
@@ -303,7 +304,7 @@ class Engine:
         `seconds` are taken off the clock.
         """
         color = to_color(color)
-        self._resigned = color if choice.resign else EMPTY
+        self._resigned = color if of_kind(choice, Choice, "choice").resign else EMPTY
         self._chooser.record(self.game, choice)
         if not choice.resign:
             self.game.play(choice.point, color)
@@ -330,7 +331,7 @@ class Engine:
         watcher = None
         if seconds is not None:
             watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds.settled_visits)
-        limits = Limits(visits, watcher, playouts=limit.playouts, cancel=cancel or CancelToken())
+        limits = Limits(visits, watcher, playouts=limit.playouts, cancel=_token(cancel))
         game = game.copy()
         return analysis_of(self._searches.search_other(game, limits), game)
 
@@ -346,13 +347,16 @@ class Engine:
 
         With `seconds` it is a search as for a move, which lasts so long at most; the moves of its report are sorted,
         the best first, also where `genmove` draws its moves at random or as people play.  Without, it is an analysis,
-        until `cancel`.  `request` is given instead of `cancel`.  Raises TimeSettingsError for a negative time.
+        until `cancel`.  `request` is given instead of `cancel`.  Raises TimeSettingsError for a negative time, and
+        LimitError for a search without an end.
         """
+        if seconds is None and cancel is None and request is None:
+            raise LimitError("a search without an end", expected="seconds, or a token to cancel it")
         self._background.end()
         asked, color = _request(request, cancel), self._color(color)
         if seconds is None:
             return self._searches.analyze(self.game.copy(), color, asked)
-        if not seconds >= 0:
+        if not (isinstance(seconds, Real) and seconds >= 0):
             raise TimeSettingsError(f"{shown(seconds)} seconds for a search", expected="0 or more")
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self._searches.thresholds.settled_visits)
         return self._searches.search_move(self.game, color, asked, watcher)
@@ -400,7 +404,7 @@ class Engine:
             if not (self.config.time.ponder and goes_on) or self.kernels.is_compiling:
                 return
         advantage = self._chooser.advantage_black(self.game)
-        cancel = cancel or CancelToken()
+        cancel = _token(cancel)
         ponder = partial(self._searches.ponder, self.game.copy(), advantage, cancel)
         self._background.start(ponder, cancel)
 
@@ -408,7 +412,7 @@ class Engine:
     def known(self, game: Game) -> SearchReport | None:
         """Return what the last search of this engine's game holds about a position of it, None if nothing."""
         self._background.end()
-        return self._searches.known(game, game.to_play)
+        return self._searches.known(of_kind(game, Game, "game"), game.to_play)
 
     @exclusive
     def raw_evaluation(
@@ -428,7 +432,7 @@ class Engine:
         for other values.
         """
         self._background.end()
-        game = game or self.game
+        game = of_kind(game or self.game, Game, "game")
         color = to_color(game.to_play if color is None else color)
         symmetries = _checked_symmetries(symmetries)
         return self._searches.evaluate(game, color, symmetries, optimism, by_people=by_people)
@@ -539,7 +543,7 @@ class Engine:
         Trees are kept unless an option that shapes them changes.  Nothing is set if it raises: ConfigError for a bad
         value or an option that a running engine cannot change, ModelError if the network for a level cannot be loaded.
         """
-        for key in values:
+        for key in of_kind(values, Mapping, "options"):
             section = find_option(key).section
             if key in _FIXED_OPTIONS and self.config.with_values({key: values[key]}) != self.config:
                 raise ConfigError(f"option {key} of a running engine", advice="start the engine with it")
@@ -674,7 +678,7 @@ class Engine:
         Kernels that are being compiled are not awaited, as that takes minutes on a busy machine, unless the score is to
         repeat exactly, or comes from rollouts, of which the interpreter plays too few.
         """
-        cancel = cancel or CancelToken()
+        cancel = _token(cancel)
         self._background.end()
         exactly = self._chooser.repeats_exactly(TimeBudget(inf, inf))
         plays_out = self._resources.plays_out(impartial_config(self._resources, self.config))
@@ -698,10 +702,14 @@ class Engine:
 
 def _request(asked: SearchRequest | Limits | None, cancel: CancelToken | None = None) -> SearchRequest:
     """Return what is asked, if anything, or else a search that `cancel` ends; with a cancel token in any case."""
-    request = SearchRequest.of(asked or Limits(cancel=cancel or CancelToken()))
+    request = SearchRequest.of(asked or Limits(cancel=_token(cancel)))
     if request.limits.cancel is not None:
         return request
     return replace(request, limits=replace(request.limits, cancel=CancelToken()))
+
+
+def _token(cancel: CancelToken | None) -> CancelToken:
+    return of_kind(cancel or CancelToken(), CancelToken, "cancel")
 
 
 def _seed_of(config: Config) -> int:
@@ -711,7 +719,7 @@ def _seed_of(config: Config) -> int:
 
 def _checked_symmetries(symmetries: Iterable[int]) -> tuple[int, ...]:
     """Return the symmetries as a tuple; raises ConfigError for none, and for what is none."""
-    chosen = tuple(symmetries)
+    chosen = tuple(symmetries) if isinstance(symmetries, Iterable) else ()
     if not chosen or any(symmetry not in (*range(8), ALL_SYMMETRIES) for symmetry in chosen):
-        raise ConfigError(f"symmetries {shown(chosen)}", expected="numbers from 0 to 7")
+        raise ConfigError(f"symmetries {shown(symmetries)}", expected="numbers from 0 to 7")
     return chosen

@@ -161,12 +161,12 @@ class TimeSettings:
 
         Raises TimeSettingsError, also if the clock starts above its cap.
         """
-        if 0 <= main_time_limit < main_time:
-            given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
-            raise TimeSettingsError(given, expected="a limit of at least the main time, or -1 for none")
         main_time, increment = _checked(main_time, "main time"), _checked(increment, "increment")
         main_time_limit = _checked_limit(main_time_limit, "main time limit")
         move_time_limit = _checked_limit(move_time_limit, "limit per move")
+        if main_time_limit < main_time:
+            given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
+            raise TimeSettingsError(given, expected="a limit of at least the main time, or -1 for none")
         return TimeSettings(
             TimeKind.FISCHER_CAPPED,
             main_time=main_time,
@@ -307,7 +307,7 @@ def _checked(seconds: float, name: str) -> float:
 
 def _checked_limit(seconds: float, name: str) -> float:
     """Return a cap on a time, infinite for a negative one or one that no clock reaches; raises TimeSettingsError."""
-    limit = math.inf if -_LARGEST <= seconds < 0 else _checked(seconds, name)
+    limit = math.inf if isinstance(seconds, Real) and -_LARGEST <= seconds < 0 else _checked(seconds, name)
     return math.inf if limit >= MAX_SECONDS else limit
 
 

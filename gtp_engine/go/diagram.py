@@ -18,6 +18,7 @@ and browsers.
 import html
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -180,7 +181,7 @@ def draw_svg(
     are none, or of another board.
     """
     marks = {} if marks is None else marks
-    if not 0 < size <= LARGEST_PICTURE:
+    if not (isinstance(size, Real) and 0 < size <= LARGEST_PICTURE):
         raise InvalidSizeError(f"picture of {shown(size)} pixels", expected=f"1 to {LARGEST_PICTURE}")
     if not isinstance(marks, Mapping):
         raise ArgumentError(f"marks {shown(marks)}", expected="marks by vertex")
@@ -205,7 +206,7 @@ def draw_svg(
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
         *(_mark(game, point, "circle" if point == last else placed[point]) for point in marked),
         *_candidates(game, moves),
-        *(_arrow(game, start, end) for start, end in map(game.all_on_board, arrows)),
+        *(_arrow(game, start, end) for start, end in map(game.all_on_board, arrows or ())),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -288,7 +289,7 @@ def _arrow(game: "Game", start: int, end: int) -> str:
 
 def _numbers(game: "Game", count: int) -> dict[int, int]:
     """Return the numbers of the last `count` moves by point, where their stones still are; of two the later."""
-    first = max(0, len(game.moves) - count)
+    first = max(0, len(game.moves) - of_kind(count, Integral, "numbers"))
     found = {move.point: number + 1 for number, move in enumerate(game.moves) if number >= first}
     return {point: number for point, number in found.items() if point != PASS and game.color_at(point) != EMPTY}
 

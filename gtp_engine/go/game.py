@@ -491,7 +491,7 @@ class Game:
         Raises IllegalMoveError (the game is unchanged) for two stones on one point or a chain without liberties.
         """
         first_player = to_color(first_player)
-        placed = tuple(map(self.as_move, stones))
+        placed = tuple(map(self.as_move, several(stones)))
         position = self._stones_of(placed)
         self._setup_stones = placed
         self._first_player = first_player

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -151,7 +152,7 @@ class Rules:
     @staticmethod
     def parse_kgs(text: str) -> "Rules":
         """Return the rules for an argument of `kgs-rules`; raises RulesError for any other text."""
-        name = KGS_NAMES.get(text.strip().lower())
+        name = KGS_NAMES.get(of_kind(text, str, "rules").strip().lower())
         if name is None:
             raise _unknown_name(text, KGS_NAMES)
         return PRESETS[name]
@@ -166,8 +167,8 @@ class Rules:
 
         Keys and values in any case; "score" is another name for "scoring".  Raises RulesError.
         """
-        known = _key(key.strip())
-        return replace(self, **{known.field: _parse_word(known, text.strip())})
+        known = _key(of_kind(key, str, "key").strip())
+        return replace(self, **{known.field: _parse_word(known, of_kind(text, str, "value").strip())})
 
     def preset_name(self) -> str | None:
         """Return the first preset with these rules, or None; of equal presets (japanese, korean) the first."""
@@ -192,7 +193,7 @@ class Rules:
 
     def handicap_points(self, stones: int) -> int:
         """Return the points White receives for `stones` handicap stones; fewer than two are not a handicap."""
-        if stones < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
+        if of_kind(stones, Integral, "stones") < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
             return 0
         return stones if self.white_handicap_bonus is HandicapBonus.N else stones - 1
 

@@ -142,7 +142,7 @@ class GameNode(TextNode):
 
         Values are text without escapes.  Raises SgfError for a name that is not of capital letters.
         """
-        if not (name.isascii() and name.isalpha() and name.isupper()):
+        if not (of_kind(name, str, "property").isascii() and name.isalpha() and name.isupper()):
             raise SgfError(f"property {shown(name)}", expected="a name of capital letters, such as C")
         self._put(name, [escaped(value) for value in values])
 
@@ -304,7 +304,7 @@ class GameNode(TextNode):
     def add_played(self, move: Move) -> "GameNode":
         """Return the child with a move that has been played on a board: it is added if need be, legal or not."""
         width, height = self.tree.size
-        color, point = move
+        color, point = of_kind(move, Move, "move")
         move = Move(to_color(color), to_point(point, width=width, height=height))
         return next((child for child in self.children if child.move == move), None) or self._new_child(move)
 
@@ -498,7 +498,7 @@ class GameTree:
     @staticmethod
     def from_sgfmill(game: sgf.Sgf_game) -> "GameTree":
         """Return the tree of a game of sgfmill; raises SgfError."""
-        return GameTree(game.serialise())
+        return GameTree(of_kind(game, sgf.Sgf_game, "game").serialise())
 
     def to_sgfmill(self) -> sgf.Sgf_game:
         """Return the tree as a game of sgfmill, in UTF-8; raises SgfError for a board that is not square."""
