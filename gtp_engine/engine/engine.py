@@ -347,8 +347,7 @@ class Engine:
 
         With `seconds` it is a search as for a move, which lasts so long at most; the moves of its report are sorted,
         the best first, also where `genmove` draws its moves at random or as people play.  Without, it is an analysis,
-        until `cancel`.  `request` is given instead of `cancel`.  Raises TimeSettingsError for a negative time, and
-        LimitError for a search without an end.
+        until `cancel` or as `request` says.  Raises TimeSettingsError for a negative time, LimitError without an end.
         """
         if seconds is None and cancel is None and request is None:
             raise LimitError("a search without an end", expected="seconds, or a token to cancel it")
@@ -703,9 +702,7 @@ class Engine:
 def _request(asked: SearchRequest | Limits | None, cancel: CancelToken | None = None) -> SearchRequest:
     """Return what is asked, if anything, or else a search that `cancel` ends; with a cancel token in any case."""
     request = SearchRequest.of(asked or Limits(cancel=_token(cancel)))
-    if request.limits.cancel is not None:
-        return request
-    return replace(request, limits=replace(request.limits, cancel=CancelToken()))
+    return replace(request, limits=replace(request.limits, cancel=_token(request.limits.cancel)))
 
 
 def _token(cancel: CancelToken | None) -> CancelToken:

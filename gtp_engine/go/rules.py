@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -193,7 +192,7 @@ class Rules:
 
     def handicap_points(self, stones: int) -> int:
         """Return the points White receives for `stones` handicap stones; fewer than two are not a handicap."""
-        if of_kind(stones, Integral, "stones") < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
+        if stones < 2 or self.white_handicap_bonus is HandicapBonus.ZERO:
             return 0
         return stones if self.white_handicap_bonus is HandicapBonus.N else stones - 1
 

@@ -199,7 +199,7 @@ def unescaped(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a value without blanks and marks around it, with the digits and signs of other scripts as ordinary ones."""
+    """Return a value without blanks around it or marks before it, its digits and signs as ordinary ones."""
     return unicodedata.normalize("NFKC", text.translate(_SIGNS)).strip().lstrip("[(;")
 
 

@@ -511,6 +511,10 @@ class TestTree:
         session.engine_move()
         session.play("pass")
         assert [session.undo(), session.undo(), session.redo(), session.redo()] == [1, 2, 2, 1]
+        session.undo()
+        session.edit(session.node.children[0].id, GameNode.delete)
+        with pytest.raises(errors.CannotUndoError, match="no move follows"):
+            session.redo()
 
     def test_the_engine_goes_on_in_the_branch(self, engine: Engine) -> None:
         session = GameSession.load(engine, self.RECORD, human=BLACK)

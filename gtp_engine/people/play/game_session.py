@@ -335,7 +335,7 @@ class GameSession:
     def nodes_to_redo(self) -> list[GameNode]:
         """Return the nodes that were taken back, or that follow in the tree; raises CannotUndoError without a move."""
         line = self._undone.path() if self._undone is not None else []
-        if self.node not in line:
+        if self.node not in line or self._undone not in [*self.tree.nodes()]:  # it may have been deleted since
             line = main_line_from(self.node)
         following = line[line.index(self.node) + 1 :]
         if self.phase is Phase.PLACING or not any(node.moves for node in following):
