@@ -33,6 +33,8 @@ def test_a_variation_is_added_to_a_record_with_a_parenthesis_too_many() -> None:
         ("(;CA[ISO-8859-1]PB[Jürgen])".encode(), "Jürgen"),
         ("(;CA[GBK]PB[日本語])".encode(), "日本語"),
         ("(;CA[GBK]PB[联通])".encode("gbk"), "联通"),
+        ("(;CA[GBK]PB[古力]C[\udcff好".encode("gbk", "surrogateescape"), "古力"),
+        ("(;PB[古力]PW[常昊]C[好".encode("gbk")[:-1], "古力"),
         ("(;PB[黑])".encode("utf-16-le"), "黑"),
         ("\n(;PB[黑])".encode("utf-16-be"), "黑"),
         *((f"(;CA[{each}]PB[古力]PW[李世石])".encode("gbk"), "古力") for each in ("UTF-8", "latin1", "windows-1252")),

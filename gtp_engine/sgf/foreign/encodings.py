@@ -136,6 +136,9 @@ Names, words and sentences of thirteen languages that are written in single byte
 _MARGIN: Final = 1.0
 """What is taken off the sum, so that a few characters, which may be common by chance, need a greater mean."""
 
+_MOST_BROKEN: Final = 2
+"""Places, such as both bytes of a character, that may be damaged in the encoding that CA names."""
+
 _LEAST_KINDS: Final = 2
 """How many different characters beyond ASCII a record must have."""
 
@@ -160,12 +163,8 @@ def encoding_of(data: bytes) -> str:
         return "utf-8"
     shifted = next((encoding for shift, encoding in _SHIFTS.items() if shift in data), None)
     named = canonical if _OF_ONE_BYTE.fullmatch(canonical) else _CODECS.get(canonical)
-    for encoding in (shifted, named, "utf-8"):
-        if encoding is not None:
-            try:
-                data.decode(encoding)
-            except UnicodeDecodeError:
-                continue
+    for encoding, broken in ((shifted, 0), (named, 0), ("utf-8", 0), (named, _MOST_BROKEN)):
+        if encoding is not None and _is_valid(data, encoding, broken):
             return encoding
     return _guessed(data) or ("cp1252" if _WINDOWS.search(data) else "latin-1")
 
@@ -198,13 +197,18 @@ def is_binary(data: bytes) -> bool:
     return utf_16(data) is None and _NO_TEXT.search(data[:_SAMPLE].rstrip(b"\0")) is not None
 
 
+def _is_valid(data: bytes, encoding: str, broken: int = 0) -> bool:
+    """Return whether a record is text in an encoding, but for so many places at most."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        return broken > 0 and _is_valid(data[error.end :], encoding, broken - 1)
+    return True
+
+
 def _is_certainly_utf_8(data: bytes, declared: str) -> bool:
     """Return whether a record is in UTF-8 although CA names another encoding."""
-    if not declared or data.isascii():
-        return False
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
+    if not declared or data.isascii() or not _is_valid(data, "utf-8"):
         return False
     return declared.startswith(_SINGLE_BYTE) or len(_WIDE.findall(data)) >= _LEAST_WIDE
 
@@ -223,12 +227,12 @@ def _guessed(data: bytes) -> str | None:
     """
     means = {"": 0.0}
     for encoding, common in _COMMON.items():
-        try:
-            text = data.decode(encoding)
+        try:  # but for a last character that is cut off
+            text = codecs.getincrementaldecoder(encoding)().decode(data)
         except UnicodeDecodeError:
             continue
         characters = [each for each in text if each.isalpha() and not each.isascii()]
-        if text.encode(encoding) != data or len(set(characters)) < _LEAST_KINDS:
+        if not data.startswith(text.encode(encoding)) or len(set(characters)) < _LEAST_KINDS:
             continue
         low, high = _FREQUENT[encoding]
         points = 0.0
