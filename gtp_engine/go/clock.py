@@ -167,7 +167,13 @@ class TimeSettings:
         if main_time_limit < main_time:
             given = f"main time limit {main_time_limit:g} with main time {main_time:g}"
             raise TimeSettingsError(given, expected="a limit of at least the main time, or -1 for none")
-        return TimeSettings(TimeKind.FISCHER_CAPPED, main_time, 0.0, 0, 0, increment, main_time_limit, move_time_limit)
+        return TimeSettings(
+            TimeKind.FISCHER_CAPPED,
+            main_time=main_time,
+            increment=increment,
+            main_time_limit=main_time_limit,
+            move_time_limit=move_time_limit,
+        )
 
     def words(self) -> tuple[str, ...]:
         """Return the settings as `parse` takes them."""
