@@ -77,7 +77,8 @@ class Windows:
         for context in self._contexts:
             self.chromium.run(context.close())
         allowed = re.compile(f"ERR_CONNECTION_REFUSED|{self.expected}")
-        assert [text for text in self.complaints if not allowed.search(text)] == []
+        complaints = [text for text in self.complaints if not allowed.search(text)]
+        assert not complaints, complaints
 
 
 class Chromium:

@@ -139,7 +139,6 @@ async def library(page: "Page") -> None:
 async def in_another_language(page: "Page") -> None:
     """Choose a language, which lasts."""
     await page.select_option("#language", "ko")
-    for _ in range(2):
+    for step in (nothing_is_cut_off, lambda page: page.reload(), nothing_is_cut_off):
         await until(page, f"document.documentElement.lang === 'ko' && {NUMBER} === '3 / 3'")
-        await nothing_is_cut_off(page)
-        await page.reload()
+        await step(page)
