@@ -82,9 +82,6 @@ def test_attributes_are_created_in_init() -> None:
 @pytest.mark.parametrize(
     ("late", "source"),
     [
-        (True, "class A:\n    def run(self):\n        self.x = 1"),
-        (True, "class A:\n    def run(self):\n        self.x: int = 1"),
-        (True, "class A:\n    def run(self):\n        self.x += 1"),
         (True, "class A:\n    def run(self):\n        y, (self.x, z) = 1, (2, 3)"),
         (True, "class A:\n    def run(self):\n        for self.x in range(3): pass"),
         (True, "class A:\n    x: int\n    def run(self):\n        self.x = 1"),

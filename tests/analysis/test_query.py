@@ -155,6 +155,7 @@ class TestWhatIsReported:
         settings = {"maxTime": 3, "wideRootNoise": 0.1, "reportAnalysisWinratesAs": "SIDETOMOVE"}
         settings |= {"rootNumSymmetriesToSample": 8, "useLcbForSelection": False, "lcbStdevs": "4.5"}
         config = parse(overrideSettings=settings, analysisPVLen=3).config
+        assert parse(overrideSettings={"maxPlayouts": 9}, maxVisits=4).config.analysis.analysis_visits == 4
         assert (config.analysis.analysis_time, config.analysis.wide_root_noise) == (3.0, 0.1)
         assert (config.analysis.perspective, config.analysis.pv_length) == ("sidetomove", 3)
         assert (config.puct.root_average, config.puct.lcb, config.puct.lcb_stdevs) == (True, False, 4.5)

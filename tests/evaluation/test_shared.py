@@ -31,7 +31,7 @@ class GatedEvaluator(FakeEvaluator):
         self.gate = threading.Event()
         self.gate.set()
         self.asked: list[int] = []
-        self.most_rows = BATCH
+        self.most_rows = BATCH + 1
 
     def evaluate(self, request: Request) -> None:
         self.asked.append(request.rows)
@@ -50,7 +50,7 @@ class User(threading.Thread):
         self.error: Exception | None = None
         game = Game(5, 5, komi=komi)
         game.play(move)
-        positions, self.out = new_positions(BATCH, 5, 5), new_evaluation(BATCH, 5, 5)
+        positions, self.out = new_positions(BATCH + 1, 5, 5), new_evaluation(BATCH + 1, 5, 5)
         for row in range(rows):
             write_game(positions, row, game, game.to_play)
         self.request = Request(positions, rows, self.out, EvaluationOptions(optimism=optimism))
@@ -70,7 +70,7 @@ class User(threading.Thread):
 
     def check(self) -> None:
         """Compare the result with that of an evaluator that is not shared."""
-        alone = new_evaluation(BATCH, 5, 5)
+        alone = new_evaluation(BATCH + 1, 5, 5)
         FakeEvaluator().evaluate(self.request._replace(out=alone))
         for found, expected in zip(self.result(), alone, strict=True):
             assert np.array_equal(found, expected)
@@ -122,6 +122,7 @@ def ask_at_once(owner: SharedEvaluator, evaluator: GatedEvaluator, *requests: tu
     [
         ([("B2", 2), ("C3", 3), ("D4", 2)], [7]),
         ([("B2", 6), ("C3", 6), ("D4", 2), ("E5", BATCH)], [8, 6, 8]),  # no more rows than a batch
+        ([("B2", BATCH + 1), ("C3", 1)], [BATCH + 1, 1]),  # but of one user
         ([("B2", 2), ("B2", 2, 7.5, 0.5), ("C3", 2), ("D4", 1, 7.5, 0.5)], [4, 3]),  # none with other options
     ],
 )

@@ -87,19 +87,18 @@ class TestSabaki:
 KATRAIN = {"general": {"version": "1.20.0"}, "engine": {"backend": "", "katago": "x", "altcommand": ""}, "ai": {}}
 
 
-class TestKaTrain:
-    @pytest.mark.parametrize(
-        ("command", "line"),
-        [
-            (COMMAND, "exec '/opt/my engine/gtp-engine' analysis --model '/nets/a b.onnx' --level 5k"),
-            (EngineCommand("C:\\my engine\\g.exe", platform="win32"), '"C:\\my engine\\g.exe" analysis'),
-        ],
-    )
-    def test_the_engine_is_the_custom_command(self, tmp_path: Path, command: EngineCommand, line: str) -> None:
-        path = write(tmp_path / ".katrain/config.json", KATRAIN)
-        set_up("katrain", tmp_path, command)
-        engine = {"backend": "custom", "katago": "x", "altcommand": line}
-        assert json.loads(path.read_text()) == {**KATRAIN, "engine": engine}
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (COMMAND, "exec '/opt/my engine/gtp-engine' analysis --model '/nets/a b.onnx' --level 5k"),
+        (EngineCommand("C:\\my engine\\g.exe", platform="win32"), '"C:\\my engine\\g.exe" analysis'),
+    ],
+)
+def test_in_katrain_the_engine_is_the_custom_command(tmp_path: Path, command: EngineCommand, line: str) -> None:
+    path = write(tmp_path / ".katrain/config.json", KATRAIN)
+    set_up("katrain", tmp_path, command)
+    engine = {"backend": "custom", "katago": "x", "altcommand": line}
+    assert json.loads(path.read_text()) == {**KATRAIN, "engine": engine}
 
 
 class TestLizzie:

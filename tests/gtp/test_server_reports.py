@@ -137,6 +137,7 @@ def test_graphics_for_gogui() -> None:
         "VAR w D4 b pass w F6",
         "TEXT Thinking: white D4, winrate 75%, lead +7.0, 1,200 visits, 2 s",
     ]
+    assert "LABEL" not in gogui_graphics(GAME, report(move("D4", 60, "D4"), move("pass", 4))), "a pass has no place"
     assert found.endswith("\n"), "the end of the line makes the empty line that ends the drawing"
 
 

@@ -42,6 +42,7 @@ def test_a_move_that_is_not_a_command(line: str) -> None:
         ("resign now", "There is no command 'resign'; help explains"),
         ("komi x", ""),
         ("play b Z99", ""),
+        ("play b here", "play b D4 plays it"),
     ],
 )
 def test_other_slips(line: str, words: str) -> None:

@@ -129,17 +129,16 @@ class TestLadders:
         assert self.ladders(game) == [self.NONE, self.NONE, self.CAUGHT, self.NONE]
 
 
-class TestArea:
-    def test_suicide_counts_where_the_rules_or_the_network_allow_it(self):
-        """White's stone is dead while suicide is illegal."""
-        diagram = "XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......"
-        dead = tidy("mmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm")
-        alive = tidy("mmmmmm\nm...mm\nm.t.mm\nm...mm\nmmmmmm\nmmmmmm\nmmmmmm")
-        game = game_from(diagram, CHINESE)
-        assert draw(encode(game).planes, AREA_PLANES) == dead
-        assert draw(encode(game_from(diagram, TROMP_TAYLOR)).planes, AREA_PLANES) == alive
-        wanting = KatagoV7Encoder(6, 7, suicide_area=True)
-        assert draw(encode(game, encoder=wanting).planes, AREA_PLANES) == alive
+def test_suicide_counts_where_the_rules_or_the_network_allow_it():
+    """White's stone is dead while suicide is illegal."""
+    diagram = "XXXXXX\nX...X.\nX.O.XX\nX...XX\nXXXXXX\n......\n......"
+    dead = tidy("mmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm\nmmmmmm")
+    alive = tidy("mmmmmm\nm...mm\nm.t.mm\nm...mm\nmmmmmm\nmmmmmm\nmmmmmm")
+    game = game_from(diagram, CHINESE)
+    assert draw(encode(game).planes, AREA_PLANES) == dead
+    assert draw(encode(game_from(diagram, TROMP_TAYLOR)).planes, AREA_PLANES) == alive
+    wanting = KatagoV7Encoder(6, 7, suicide_area=True)
+    assert draw(encode(game, encoder=wanting).planes, AREA_PLANES) == alive
 
 
 RANDOM_SIZES = [(2, 2), (3, 3), (5, 4), (4, 7), (7, 7), (9, 9)]

@@ -35,7 +35,7 @@ from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.metadata import Scales
 from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, new_encoder, uncached_evaluator
-from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.symmetry import cell_table
 
@@ -84,14 +84,19 @@ def softplus(x: float) -> float:
     return math.log(1 + math.exp(x))
 
 
+def raw_outputs(path: Path, positions: Positions, row: int, size: tuple[int, int]) -> RawOutputs:
+    """Return what a network says about a row."""
+    model, rows = OnnxModel(path, CPU), positions.to_play.size
+    encoder = new_encoder(model.info, *size)
+    inputs = new_inputs(encoder, rows, *size)
+    encoder.encode(positions, range(row, row + 1), np.zeros(rows, dtype=np.int32), inputs)
+    return model.run(*(array[row : row + 1] for array in inputs))
+
+
 def oracle(path: Path, positions: Positions, row: int, game: Game, optimism: float) -> dict:
     """Return the evaluation of a row, computed one number at a time."""
-    model, width, height = OnnxModel(path, CPU), game.width, game.height
-    encoder = new_encoder(model.info, width, height)
-    rows = positions.to_play.size
-    inputs = new_inputs(encoder, rows, width, height)
-    encoder.encode(positions, range(row, row + 1), np.zeros(rows, dtype=np.int32), inputs)
-    raw = model.run(*(array[row : row + 1] for array in inputs))
+    width, height = game.width, game.height
+    raw = raw_outputs(path, positions, row, (width, height))
     assert raw.policy is not None and raw.value is not None and raw.misc is not None and raw.ownership is not None
     logits = {}
     for point in [PASS, *game.legal_points()]:
@@ -143,15 +148,25 @@ def test_evaluations_agree_with_a_slow_oracle(path: Path, rules: str, optimism: 
                 assert found == pytest.approx(value, rel=1e-4, abs=TOLERANCE), name
 
 
-@pytest.mark.parametrize(
-    ("version", "misc", "known"), [("8", 4, False), ("9", 6, True), ("10", 6, True), ("15", 6, True)]
-)
-def test_old_versions_have_no_time_left_and_errors(tmp_path: Path, version: str, misc: int, known: bool) -> None:
+@pytest.mark.parametrize(("version", "power"), [("8", None), ("9", 0), ("10", 1), ("13", 1), ("14", 2), ("15", 2)])
+def test_what_old_versions_say_of_time_left_and_errors(tmp_path: Path, version: str, power: int | None) -> None:
+    """The errors of version 9 have no scales, of 10 to 13 they are roots of variances, and then of squares."""
+    misc = 4 if power is None else 6
     old = tiny_networks.v7_network(tmp_path / "old.onnx", policies=1, misc=misc, model_version=version)
     positions, _ = random_rows(2, 5)
     out = evaluate(evaluator_of(old), positions, (5, 5))
-    for field in (out.time_left, out.winloss_error, out.score_error):
-        assert ((field > 0) if known else (field == -1)).all()
+    raw, scales, found = (
+        raw_outputs(old, positions, 1, (5, 5)).misc,
+        Scales(),
+        (out.winloss_error[1], out.score_error[1]),
+    )
+    if power is None:
+        assert (out.time_left[1], *found) == (-1, -1, -1)
+        return
+    assert raw is not None and out.time_left[1] > 0
+    for i, (scale, unit) in enumerate([(scales.winloss_error, 1), (scales.score_error, 10)]):
+        spread = softplus(float(raw[0, 4 + i]) / max(1, power)) ** max(1, power)
+        assert found[i] == pytest.approx(math.sqrt(spread * scale) if power else spread * unit, rel=1e-4)
 
 
 def test_temperature_flattens_the_policy(path: Path) -> None:

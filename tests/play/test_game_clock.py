@@ -1,5 +1,7 @@
 """Two clocks, of which one runs: what they show in mid-move, pauses, moves taken back; times as people write them."""
 
+from functools import partial
+
 import pytest
 
 from gtp_engine.base.errors import TimeSettingsError
@@ -46,42 +48,26 @@ def test_time_runs_out_in_mid_move(settings: TimeSettings, enough: float, too_lo
         assert time_after_move(settings, full_time(settings), seconds).has_time == has_time
 
 
-def test_a_pause_costs_no_time_and_the_move_goes_on() -> None:
+@pytest.mark.parametrize(
+    ("steps", "left", "running"),
+    [
+        ("B 7 B pause 1000", (53, 60), EMPTY),
+        ("B 7 B pause 1000 B 3", (50, 60), BLACK),  # a pause costs no time, and the move goes on
+        ("B 20 W 5", (60, 55), WHITE),  # a move that was not ended has spent none
+        ("B 7 end W 7 back", (60, 60), EMPTY),
+    ],
+)
+def test_which_time_counts(steps: str, left: tuple[int, int], running: int) -> None:
     time = Time()
     clock = GameClock(TimeSettings.absolute(60), time)
-    clock.start(BLACK)
-    time.now += 7
-    clock.start(BLACK)
-    clock.pause()
-    time.now += 1000
-    assert (clock.left(BLACK).main, clock.running) == (53, EMPTY)
-    clock.start(BLACK)
-    time.now += 3
-    assert clock.left(BLACK).main == 50
-
-
-def test_the_other_clock_begins_with_no_time_spent() -> None:
-    """Also where it is started while the first one runs."""
-    time = Time()
-    clock = GameClock(TimeSettings.absolute(60), time)
-    clock.start(BLACK)
-    time.now += 20
-    clock.start(WHITE)
-    time.now += 5
-    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (60, 55, WHITE)
-
-
-def test_a_move_taken_back_sets_both_clocks_back() -> None:
-    time = Time()
-    clock = GameClock(TimeSettings.absolute(60), time)
-    before = clock.at_last_move()
-    clock.start(BLACK)
-    time.now += 7
-    clock.end_move()
-    clock.start(WHITE)
-    time.now += 7
-    clock.set_back(before)
-    assert (clock.left(BLACK).main, clock.left(WHITE).main, clock.running) == (60, 60, EMPTY)
+    acts = {"pause": clock.pause, "end": clock.end_move, "back": partial(clock.set_back, clock.at_last_move())}
+    acts |= {"B": partial(clock.start, BLACK), "W": partial(clock.start, WHITE)}
+    for step in steps.split():
+        if step.isdecimal():
+            time.now += int(step)
+        else:
+            acts[step]()
+    assert ((clock.left(BLACK).main, clock.left(WHITE).main), clock.running) == (left, running)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,9 @@ class TestMoves:
         with pytest.raises(errors.GameStateError, match="has not ended"):
             session.accept_score()
         assert session.game.moves == ()
+        session.resign()
+        session.resume()
+        assert session.extras().may_resign, "it was the person who had resigned"
 
     def test_superko_is_refused_whatever_the_configuration_says(self, engine: Engine) -> None:
         game, banned = game_with_superko("tromp-taylor")
@@ -89,8 +92,18 @@ class TestMoves:
         with pytest.raises(errors.IllegalMoveError, match="repeats an earlier position"):
             session.play(banned[0])
 
+    @pytest.mark.parametrize("back", [GameSession.undo, lambda session: session.go_to(session.tree.root.id)])
+    def test_going_back_sets_the_clocks_back(self, engine: Engine, back: Callable[[GameSession], object]) -> None:
+        watch = Time()
+        session = start(engine, watch, time=TimeSettings.absolute(60))
+        watch.now += 20
+        session.play("d4")
+        session.engine_move()
+        watch.now += 5
+        assert session.clock.left(BLACK).main == 35
+        back(session)
+        assert (session.clock.left(BLACK).main, session.clock.running) == (60, BLACK)
 
-class TestLongCycles:
     def test_a_triple_ko_ends_without_result(self, engine: Engine) -> None:
         session = GameSession.load(engine, format_sgf(triple_ko("chinese", 11)), human=WHITE)
         assert session.phase is Phase.PLAYING
@@ -136,19 +149,6 @@ class TestCancelling:
         assert session.phase is Phase.PLAYING
 
 
-class TestUndo:
-    def test_sets_the_clocks_back(self, engine: Engine) -> None:
-        watch = Time()
-        session = start(engine, watch, time=TimeSettings.absolute(60))
-        watch.now += 20
-        session.play("d4")
-        session.engine_move()
-        watch.now += 5
-        assert session.clock.left(BLACK).main == 35
-        session.undo()
-        assert (session.clock.left(BLACK).main, session.clock.running) == (60, BLACK)
-
-
 class TestEnd:
     def test_dead_stones_are_proposed_and_disputed(self, engine: Engine) -> None:
         session = scoring(engine)
@@ -175,6 +175,12 @@ class TestEnd:
         assert session.phase is Phase.PLAYING
         session.engine_move()
         assert session.phase is Phase.SCORING
+        for back in ([session.undo, session.undo], [session.resume, lambda: session.go_to(session.tree.root.id)]):
+            for step in back:
+                step()
+            session.play("pass")
+            session.engine_move()
+            assert session.phase is Phase.SCORING, "behind the dispute both passes count again"
 
     def test_after_a_dispute_the_engine_takes_the_dead_stones_off(self, engine: Engine) -> None:
         session = settled(engine, human=WHITE)
@@ -413,6 +419,20 @@ class TestRecords:
         other = GameSession.load(engine, "(;SZ[7]PB[Tengen];B[dd])", human=BLACK)
         assert (other.is_engine_turn, other.settings.human_name) == (True, "Human")
 
+    @pytest.mark.parametrize(
+        ("record", "komi", "expected"), [("RU[Japanese]", None, 6.5), ("", 3.0, 3.0), ("KM[2]", 3.0, 2.0)]
+    )
+    def test_what_a_record_does_not_name_is_as_in_the_settings(
+        self, engine: Engine, record: str, komi: float | None, expected: float
+    ) -> None:
+        defaults = GameSettings(rules="tromp-taylor", komi=komi)
+        assert GameSession.load(engine, f"(;SZ[7]{record};B[dd])", defaults=defaults).game.komi == expected
+
+    def test_the_encoding_of_a_file_is_kept_beside_its_text(self, engine: Engine) -> None:
+        session = GameSession.load(engine, "(;SZ[7]CA[Shift_JIS]PB[本因坊];B[cc])".encode("cp932"))
+        again = GameSession.load(engine, session.to_sgf(), extras=session.extras())
+        assert again.to_bytes() == session.to_bytes()
+
     def test_a_record_keeps_its_names_until_the_engine_moves(self, engine: Engine) -> None:
         loaded = GameSession.load(engine, "(;SZ[7]PB[Lee]PW[Cho];B[dd];W[cc])")
         again = GameSession.load(engine, loaded.to_sgf())
@@ -508,6 +528,12 @@ class TestTree:
         session.undo()
         session.redo()
         assert line_of(session) == ["C3"], "what was taken back last"
+        session.go_to(session.tree.root.children[1].id)
+        session.undo()
+        session.go_to(session.tree.root.children[0].id)
+        session.go_to(session.tree.root.id)
+        session.redo()
+        assert line_of(session) == ["C3"], "the main line, where nothing was taken back"
         session.engine_move()
         session.play("pass")
         assert [session.undo(), session.undo(), session.redo(), session.redo()] == [1, 2, 2, 1]
@@ -530,10 +556,14 @@ class TestTree:
         with pytest.raises(errors.IllegalMoveError, match="C5"):
             session.play_at(root.children[0].children[0].id, "C5")
         assert len(session.game.moves) == 4, "nothing has changed"
+        session.resign()
+        loaded = GameSession.load(engine, session.to_sgf(), extras=session.extras())
+        assert (loaded.result, line_of(loaded), loaded.extras()) == ("W+R", line_of(session), session.extras())
 
     def test_a_record_that_is_opened_is_saved_whole(self, engine: Engine) -> None:
         session = GameSession.load(engine, self.RECORD)
-        assert session.to_bytes() == self.RECORD
+        session.go_to(session.node.id)  # where it is: still finished
+        assert (session.to_bytes(), session.result) == (self.RECORD, "B+R")
         assert GameTree(session.to_bytes(is_main=True)).to_bytes() == self.RECORD
         session.go_to(session.tree.root.children[0].id)
         assert "RE[B+R]" in session.to_sgf(), "moves follow"

@@ -86,3 +86,14 @@ def test_what_a_teacher_has_no_output_for_costs_nothing(batch: SampleBatch) -> N
     found = losses_of(outputs, labelled, SCALES, 14)
     assert min(found.time_left, found.winloss_error, found.score_error) > 0
     assert losses_of(outputs, labelled, SCALES, 8).time_left == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "errors"),
+    [(9, (2.12693, 21.2693)), (10, (1.45840, 14.5840)), (13, (1.45840, 14.5840)), (14, (1.31326, 13.1326))],
+)
+def test_errors_have_the_units_of_the_version(batch: SampleBatch, version: int, errors: tuple[float, float]) -> None:
+    """For a raw output of 2: softplus(2) = 2.12693 and softplus(1) = 1.31326, as `nn.decode` has them."""
+    outputs = perfect(batch)._replace(misc=torch.full((6, 6), 2.0))
+    found = predictions_of(outputs, batch, Scales(winloss_error=1.0, score_error=100.0), version).score[0, 4:]
+    assert found.tolist() == pytest.approx(errors, rel=1e-5)
