@@ -17,3 +17,9 @@ SCRIPTS: Final = [
 def parse(path: Path) -> ast.Module:
     """Return the syntax tree of a source."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """Return all nodes of a syntax tree, which several tests go through."""
+    return [*ast.walk(tree)]

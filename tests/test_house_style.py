@@ -1,17 +1,18 @@
 """Rules of the house that are read from the sources: attributes are created in `__init__`, one thing is not plural."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from package_sources import PACKAGE, SOURCES, parse
+from package_sources import PACKAGE, SOURCES, nodes_of, parse
 
 
 def classes_of(tree: ast.Module) -> dict[str, ast.ClassDef]:
     """Return the classes of a source by name."""
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return {node.name: node for node in nodes_of(tree) if isinstance(node, ast.ClassDef)}
 
 
 def methods_of(owner: ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -23,12 +24,13 @@ def own_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[s
     parameters = [*method.args.posonlyargs, *method.args.args]
     if not parameters:
         return
-    for node in ast.walk(method):
+    for node in nodes_of(method):
         is_assigned = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         if is_assigned and isinstance(node.value, ast.Name) and node.value.id == parameters[0].arg:
             yield node.attr
 
 
+@functools.cache
 def declared_names(owner: ast.ClassDef) -> set[str]:
     """Return what exists as soon as an object is made: values and fields in the class's body, and `__init__`'s.
 
@@ -105,7 +107,7 @@ PLURAL = re.compile(r" (games|moves|visits|files|cores|threads)\b(?!/)")
 def plurals(tree: ast.Module) -> list[str]:
     """Return the numbers that are written before plural nouns though they may be 1; constants in capitals are not."""
     found = []
-    for text in ast.walk(tree):
+    for text in nodes_of(tree):
         for number, noun in pairwise(text.values if isinstance(text, ast.JoinedStr) else []):
             if isinstance(number, ast.FormattedValue) and isinstance(noun, ast.Constant) and PLURAL.match(noun.value):
                 found.append(ast.unparse(number.value))

@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from package_sources import PACKAGE, SCRIPTS, SOURCES, parse
+from package_sources import PACKAGE, SCRIPTS, SOURCES, nodes_of, parse
 
 from gtp_engine.compiled.kernel_cache import kernel_sources
 
@@ -147,7 +147,7 @@ def room_of(module: str) -> str:
 
 def imports_of(tree: ast.Module) -> Iterator[str]:
     """Yield the full name of everything a source imports."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -191,7 +191,8 @@ def breaches(tree: ast.Module, path: str) -> list[str]:
 
 def run_part(tree: ast.Module) -> ast.Module:
     """Return a source without the imports that are for type checkers only."""
-    return ast.Module([node for node in tree.body if not ast.unparse(node).startswith("if TYPE_CHECKING")], [])
+    tests = ((node, ast.dump(getattr(node, "test", ast.Pass()))) for node in tree.body)
+    return ast.Module([node for node, test in tests if "TYPE_CHECKING" not in test], [])
 
 
 def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
@@ -206,7 +207,7 @@ def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
 def stream_uses(tree: ast.Module) -> list[str]:
     """Return what in a source reads stdin or writes to stdout."""
     uses = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
             if node.attr.strip("_") in ("stdin", "stdout"):
                 uses.append(f"sys.{node.attr}")
@@ -233,7 +234,7 @@ def stream_call(node: ast.Call) -> list[str]:
 
 def starts_threads(tree: ast.Module) -> bool:
     makers = ("Thread", "Timer", "ThreadPoolExecutor", "ThreadPool", "start_new_thread")
-    return any(isinstance(node, ast.Call) and called_name(node) in makers for node in ast.walk(tree))
+    return any(isinstance(node, ast.Call) and called_name(node) in makers for node in nodes_of(tree))
 
 
 def sources_of(part: str) -> Iterator[tuple[str, ast.Module]]:
@@ -325,7 +326,7 @@ def test_kernels_depend_on_hashed_sources_only():
 
 def holds_kernels(tree: ast.Module) -> bool:
     """Return whether a function of the source is compiled by `compiled.jit`."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes_of(tree) if isinstance(node, ast.FunctionDef)]
     names = {getattr(decorator, "id", "") for function in functions for decorator in function.decorator_list}
     return bool(names & {"kernel", "inlined_kernel", "spliced_kernel"})
 
