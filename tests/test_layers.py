@@ -83,7 +83,6 @@ WITHOUT_PYTORCH = (
     "training.alphago.stages.stage_chain",
     "training.distillation.generate",
     "training.people.human_data",
-    "training.distillation.workers",
     "training.nets.architecture",
 )
 """Modules of trainings that play games, make data and describe networks, for which PyTorch is not needed."""

@@ -1,11 +1,10 @@
 """Distillation: a teacher plays and labels games, a smaller network learns its evaluations.
 
 Settings  distillation_settings           of generating and training
-Data      generate                        a run of `gtp-engine generate`, and the growing folder that it fills
+Data      generate                        a run of `gtp-engine generate`, its workers, and the folder that it fills
           labelled_games                  games and their labels, boards and their shares
           human_data                      games between people, whose moves a network is to imitate
           rank_fit                        the table by which ranks are told, from such games
-          workers                         the networks of workers, which run here or on a Ray cluster
           evaluation_server               one process runs networks for many
           shards                          files of positions
 Training  run                             a run of `gtp-engine train`, its task for `core.loop`, its first weights

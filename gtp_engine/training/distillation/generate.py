@@ -1,43 +1,59 @@
 """Generating data: a growing folder of shards is filled with labelled samples.
 
-    generate     a whole run: teacher, workers, folder, progress
-    fill         puts blocks of samples into a folder until there are enough, time is up, or the user presses Ctrl-C
-    DataFolder   splits samples by game, frees them of duplicates, shuffles and writes them
+    generate           a whole run: teacher, workers, folder, progress
+    fill               puts blocks of samples into a folder until there are enough, time is up, or Ctrl-C
+    DataFolder         splits samples by game, frees them of duplicates, shuffles and writes them
+    BlockWorkerMaker   a worker, which plays and labels games of its own: its `Teacher`, perhaps a `PlayingNetwork`
+    pooled_blocks      the blocks of workers side by side: processes of this machine, or actors on a Ray cluster
 
     <folder>/train/<W>x<H>-<seed>-<number>.npz      layout: `shards`
     <folder>/held-out/…
 
 Nothing is ever overwritten, but only one run at a time may write into a folder.  A later run can continue it: the used
 seeds and the inputs are read from its shards.
+
+A block is what a worker returns for a task (`base.workers`), and tasks are all alike.  A block is counted once: when
+its worker is lost before it has arrived, its games are, too.
 """
 
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.files import writing
+from gtp_engine.base.errors import WorkerError
+from gtp_engine.base.files import sha256_of, writing
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.base.workers import open_workers
+from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note
+from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_evaluator import uncached_evaluator
+from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.training.core.game_data import is_held_out
-from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.evaluation_server import EvaluationServer, RemoteTeacher
+from gtp_engine.training.core.learning import check_torch
+from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, Port, RemoteTeacher
 from gtp_engine.training.distillation.labelled_games import (
+    MOST_LIVES,
     TEMPERATURES,
     LabelledBlock,
     SelfPlaySettings,
     blocks_of_records,
     parse_sizes,
+    play_blocks,
 )
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -52,23 +68,22 @@ from gtp_engine.training.distillation.shards import (
     read_shard,
     shard_paths,
 )
-from gtp_engine.training.distillation.workers import (
-    Makers,
-    OnnxTeacher,
-    PlayingNetwork,
-    Teacher,
-    blocks_of_workers,
-    job_of,
-    pooled_blocks,
-)
 from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
-from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH
+from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, MovePolicy, NetworkMoves, SearchMoves
+
+TeacherMaker = Callable[[], Evaluator]
+"""Returns a worker's teacher; can be pickled."""
 
 _DEFAULTS: Final = GenerateSettings()
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
 """Keys collected in a set before they are sorted into the array, so that sorting takes little of the time."""
+
+CHECK_INTERVAL: Final = 1.0
+"""Seconds of waiting for a block between two checks for an interruption."""
+_BLOCKS_AHEAD: Final = 2
+"""Blocks requested from each worker in advance, so that it does not wait while one is transferred."""
 
 
 class SeenKeys:
@@ -167,6 +182,127 @@ class DataFolder:
         return max(seeds)
 
 
+# Workers
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A network file, run by ONNX Runtime or, by the settings, by torch; called, it returns the evaluator.
+
+    It is pickled for workers.  `looks` is as in `uncached_evaluator`.
+    """
+
+    path: Path
+    settings: GenerateSettings
+    looks: int = 1
+
+    def __call__(self) -> Evaluator:
+        """Return an evaluator of this network, for one thread; raises ModelError or ConfigError."""
+        settings = self.settings
+        if settings.torch:
+            from gtp_engine.training.distillation.module_files import TorchModel
+
+            return uncached_evaluator(TorchModel(self.path, settings), looks=self.looks)
+        runtime = runtime_here(settings.provider, settings.precision, read_info(self.path).precision)
+        model = OnnxModel(self.path, runtime, threads=settings.threads, batch=settings.batch)
+        return uncached_evaluator(model, looks=self.looks)
+
+    def info(self) -> NetworkInfo:
+        """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
+        if self.settings.torch:
+            from gtp_engine.training.distillation.module_files import info_of_file
+
+            return info_of_file(self.path)
+        info = read_info(self.path)
+        return replace(info, source_sha256=info.source_sha256 or sha256_of(self.path))
+
+
+@dataclass(frozen=True)
+class PlayingNetwork:
+    """A network that plays by its policy or, with more than one of `visits`, by a search; called, it returns the moves.
+
+    It is pickled for workers.
+    """
+
+    network: Callable[[], Evaluator]
+    visits: int = 1
+    seed: int = 1
+
+    def __call__(self) -> MovePolicy:
+        """Return what gives the moves, for one thread; raises what the network's maker raises."""
+        evaluator = self.network()
+        if self.visits == 1:
+            return NetworkMoves(evaluator)
+        return SearchMoves(evaluator, self.visits, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class BlockWorkerMaker:
+    """Makes a worker that returns one block after the other; all its tasks are None.
+
+    Its teacher labels the games, and its player, if there is one, plays some of them.
+    """
+
+    settings: SelfPlaySettings
+    teacher: TeacherMaker
+    player: PlayingNetwork | None = None
+
+    def __call__(self, place: WorkerPlace) -> Callable[[None], LabelledBlock]:
+        """Return the worker.  One that replaces another begins other games, since those under way are lost."""
+        if place.number >= MOST_WORKERS or place.life >= MOST_LIVES:
+            limits = f"at most {MOST_WORKERS:,} workers, each replaced {MOST_LIVES - 1} times"
+            raise WorkerError(f"worker {place.number + 1:,}, the {place.life + 1}th of it", expected=limits)
+        blocks = self.blocks(place)
+        return lambda _: next(blocks)
+
+    def blocks(self, place: WorkerPlace = FIRST_PLACE) -> Iterator[LabelledBlock]:
+        """Return the blocks of the worker, in this process."""
+        teacher, player = _at(self.teacher, place)(), self.player
+        moves = None if player is None else replace(player, network=_at(player.network, place))()
+        return play_blocks(teacher, self.settings, place.number, moves, life=place.life)
+
+
+def _at(maker: TeacherMaker, place: WorkerPlace) -> TeacherMaker:
+    """Return what makes the evaluator at a place, where its file may have another path."""
+    return replace(maker, path=place.path(maker.path)) if isinstance(maker, Teacher) else maker
+
+
+@contextmanager
+def pooled_blocks(
+    makers: Sequence[BlockWorkerMaker],
+    workers: int | None,
+    address: str | None = None,
+    note: Callable[[str], None] = ignore_note,
+    *,
+    files: Sequence[Path] = (),
+    threads: int = 1,
+) -> Iterator[Iterator[LabelledBlock | None]]:
+    """Yield the blocks of a pool's workers as they arrive, and None from time to time.
+
+    For the parameters see `open_workers` and `WorkerJob`.  The iterator raises what a worker has raised.
+    """
+    job = WorkerJob("generate", makers, files, threads, ahead=_BLOCKS_AHEAD, alike=True)
+    with open_workers(job, workers, address, note=note) as pool:
+        yield _from_pool(pool)
+
+
+def _from_pool(pool: WorkerPool[None, LabelledBlock]) -> Iterator[LabelledBlock | None]:
+    """Yield blocks as they come, and None after an interval without any."""
+    done: SimpleQueue[Future[LabelledBlock]] = SimpleQueue()
+    asked = 0
+    while True:
+        while asked < _BLOCKS_AHEAD * pool.workers:  # of which there may be more
+            pool.submit(None).add_done_callback(done.put)
+            asked += 1
+        try:
+            block = done.get(timeout=CHECK_INTERVAL)
+        except Empty:
+            yield None
+            continue
+        asked -= 1
+        yield block.result()
+
+
 # The run
 
 
@@ -226,10 +362,12 @@ def generate(
     Returns a table of what was done.  Raises TengenError for files and settings that cannot be used, and for workers
     that fail.
     """
+    if settings.torch:
+        check_torch()
     processes = 1 if records is not None or _is_served(settings) else settings.workers or 1
     cores = 1 if settings.ray else available_cores() // processes
     settings = replace(settings, threads=settings.threads or max(1, cores))
-    teacher = _teacher(net, settings, looks=settings.looks)
+    teacher = Teacher(net, settings, settings.looks)
     data = DataFolder(folder, teacher.info(), settings)
     goal = Goal(settings.positions, None if settings.minutes is None else 60 * settings.minutes)
 
@@ -295,46 +433,16 @@ def format_tally(folder: DataFolder, tally: Tally) -> str:
     return "\n".join(lines)
 
 
-def _teacher(net: Path, settings: GenerateSettings, *, looks: int) -> Teacher:
-    """Return the network file as a teacher, run by torch or by ONNX Runtime."""
-    if not settings.torch:
-        return OnnxTeacher(net, settings, looks)
-    from gtp_engine.training.core.learning import check_torch
-
-    check_torch()
-    from gtp_engine.training.distillation.module_files import TorchTeacher
-
-    return TorchTeacher(net, settings, looks)
-
-
 def _is_served(settings: GenerateSettings) -> bool:
     """Return whether this process runs the networks for its workers: a GPU is for one process."""
     return settings.torch and settings.ray is None and (settings.workers or 1) > 1
 
 
 @contextmanager
-def _served_blocks(
-    networks: Sequence[Teacher], settings: GenerateSettings, games: SelfPlaySettings, log: Callable[[str], None]
-) -> Iterator[Iterator[LabelledBlock | None]]:
-    """Yield the blocks of workers for which this process runs the teacher and, if there is one, the player."""
-    from gtp_engine.training.distillation.module_files import TorchModel
-
-    server = EvaluationServer([TorchModel(network.path, settings) for network in networks])
-    area, rows = max(width * height for width, height in games.sizes), max(settings.batch, SEARCH_BATCH)
-    makers = []
-    for _ in range(settings.workers or 1):
-        ports = [server.port(number, rows=rows, area=area) for number in range(len(networks))]
-        moves = [PlayingNetwork(RemoteTeacher(port), settings.visits, settings.seed) for port in ports[1:]]
-        makers.append(Makers(RemoteTeacher(ports[0], settings.looks), *moves))
-    with server, pooled_blocks(job_of(makers, games), len(makers), note=log) as blocks:
-        yield blocks
-
-
-@contextmanager
 def _blocks(
     teacher: Teacher, settings: GenerateSettings, seed: int, records: Path | None, log: Callable[[str], None]
 ) -> Iterator[Iterator[LabelledBlock | None]]:
-    """Yield the blocks of the records, of a Ray cluster, or of processes on this machine."""
+    """Yield the blocks of the records, of this process, of processes on this machine, or of a Ray cluster."""
     if records is not None:
         yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
         return
@@ -343,17 +451,36 @@ def _blocks(
     games = SelfPlaySettings(
         parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
     )
-    player = None if settings.player is None else _teacher(model_path(settings.player), settings, looks=1)
-    makers = Makers(teacher, None if player is None else PlayingNetwork(player, settings.visits, settings.seed))
-    if settings.ray is not None:
-        files = [each.path for each in (teacher, player) if each is not None]
-        job = job_of([makers], games, files=files, threads=settings.threads)
-        with pooled_blocks(job, settings.workers, settings.ray, log) as blocks:
-            yield blocks
-    elif _is_served(settings):
-        networks = [each for each in (teacher, player) if each is not None]
-        with _served_blocks(networks, settings, games, log) as blocks:
-            yield blocks
-    else:
-        with blocks_of_workers(makers, games, settings.workers or 1, log) as blocks:
-            yield blocks
+    players = [] if settings.player is None else [Teacher(model_path(settings.player), settings)]
+
+    def maker(teacher: TeacherMaker, *players: TeacherMaker) -> BlockWorkerMaker:
+        moves = [PlayingNetwork(player, settings.visits, settings.seed) for player in players]
+        return BlockWorkerMaker(games, teacher, *moves)
+
+    makers, workers = [maker(teacher, *players)], settings.workers
+    with ExitStack() as stack:
+        if _is_served(settings):
+            ports = _ports([teacher, *players], settings, games, stack)
+            makers = [maker(RemoteTeacher(first, settings.looks), *map(RemoteTeacher, rest)) for first, *rest in ports]
+        if settings.ray is None and (workers or 1) == 1:
+            yield makers[0].blocks()
+            return
+        files = [each.path for each in (teacher, *players)]
+        pool = pooled_blocks(makers, workers, settings.ray, log, files=files, threads=settings.threads)
+        yield stack.enter_context(pool)
+
+
+def _ports(
+    networks: Sequence[Teacher], settings: GenerateSettings, games: SelfPlaySettings, stack: ExitStack
+) -> list[list[Port]]:
+    """Return, for each worker, its port for each network; this process serves them until the end of `stack`."""
+    from gtp_engine.training.distillation.module_files import TorchModel
+
+    server = EvaluationServer([TorchModel(network.path, settings) for network in networks])
+    area, rows = max(width * height for width, height in games.sizes), max(settings.batch, SEARCH_BATCH)
+    ports = [
+        [server.port(number, rows=rows, area=area) for number in range(len(networks))]
+        for _ in range(settings.workers or 1)
+    ]
+    stack.enter_context(server)
+    return ports

@@ -1,9 +1,9 @@
 """Files of networks in training: a module from a file, as a teacher too, and a module's network file.
 
-module_of_file             the network in a checkpoint, in a file that was exported here, or in one of KataGo's
-module_of_checkpoint       the averaged network of a run
-TorchModel, TorchTeacher   such a network run by torch: a teacher on a GPU without an ONNX Runtime that supports it
-export_network             writes a module as a network file, compared with the module
+module_of_file         the network in a checkpoint, in a file that was exported here, or in one of KataGo's
+module_of_checkpoint   the averaged network of a run
+TorchModel             such a network run by torch: a teacher on a GPU without an ONNX Runtime that supports it
+export_network         writes a module as a network file, compared with the module
 """
 
 import threading
@@ -20,14 +20,12 @@ from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import sha256_of
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import NetworkInfo, read_info
-from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
@@ -37,7 +35,6 @@ from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_c
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.workers import Teacher
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, OutputSet, Shape, new_network
@@ -154,16 +151,9 @@ class TorchModel:
         return [part.reshape(count, *each.shape[1:]) for part, each in zip(parts, outputs, strict=True)]
 
 
-class TorchTeacher(Teacher):
-    """A network file that torch runs."""
-
-    def __call__(self) -> Evaluator:
-        """Return an evaluator; see `Teacher`."""
-        return uncached_evaluator(TorchModel(self.path, self.settings), looks=self.looks)
-
-    def info(self) -> NetworkInfo:
-        """Return the metadata of the network; see `Teacher`."""
-        return _info(self.path, module_of_file(self.path))
+def info_of_file(path: Path) -> NetworkInfo:
+    """Return the metadata of the network in a file (`module_of_file`)."""
+    return _info(path, module_of_file(path))
 
 
 def _info(path: Path, module: NetworkModule) -> NetworkInfo:

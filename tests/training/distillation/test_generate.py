@@ -15,13 +15,23 @@ from nn import tiny_networks
 from training.distillation.test_shards import TEACHER
 
 from gtp_engine import Evaluator, ModelError
+from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.generate import DataFolder, Goal, Tally, fill, format_tally
+from gtp_engine.training.distillation.generate import (
+    BlockWorkerMaker,
+    DataFolder,
+    Goal,
+    Tally,
+    Teacher,
+    fill,
+    format_tally,
+    generate,
+    pooled_blocks,
+)
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, first_game, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
-from gtp_engine.training.distillation.workers import BlockWorkerMaker, Makers, OnnxTeacher, blocks_of_workers
 
 
 def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[LabelledBlock]:
@@ -151,14 +161,14 @@ def test_errors_are_one_line(tmp_path: Path, arguments: list[str], message: str)
 
 
 SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
-FAKE = Makers(FakeEvaluator)
+FAKE = BlockWorkerMaker(SETTINGS, FakeEvaluator)
 
 
 def test_an_error_of_a_worker_is_raised_with_its_text(tmp_path: Path) -> None:
     path = tmp_path / "none.onnx"
     path.write_bytes(b"nothing")
     with (
-        blocks_of_workers(Makers(OnnxTeacher(path, GenerateSettings())), SETTINGS, 2) as blocks,
+        pooled_blocks([BlockWorkerMaker(SETTINGS, Teacher(path, GenerateSettings()))], 2) as blocks,
         pytest.raises(ModelError, match=r"^'none.onnx' is damaged or no ONNX file"),
     ):
         while next(blocks) is None:
@@ -173,18 +183,23 @@ def test_a_worker_whose_command_was_killed_ends_without_a_word() -> None:
 
     here, there = multiprocessing.Pipe()
     here.close()
-    for makers in (FAKE, Makers(teacher)):
-        _serve(BlockWorkerMaker(makers, SETTINGS), FIRST_PLACE, None, there)
+    for maker in (FAKE, BlockWorkerMaker(SETTINGS, teacher)):
+        _serve(maker, FIRST_PLACE, None, there)
+
+
+def test_one_worker_is_this_process(tmp_path: Path) -> None:
+    network = tiny_networks.v7_network(tmp_path / "tiny.onnx")
+    settings = GenerateSettings(positions=50, sizes="5=1", provider="cpu")
+    with ProgressBar() as bar:
+        table = generate(network, tmp_path / "data", settings, bar, lambda: bool(multiprocessing.active_children()))
+    assert "stopped" not in table
 
 
 def test_a_worker_that_dies_is_replaced_by_one_with_other_games() -> None:
     """The run ended.  Now nothing is lost that has arrived, and no game comes twice."""
-    with blocks_of_workers(FAKE, SETTINGS, 1) as blocks:
-        assert next(blocks) is not None
-        assert not multiprocessing.active_children(), "one worker is this process"
     found: dict[int, list[list[int]]] = {}
     notes: list[str] = []
-    with blocks_of_workers(FAKE, SETTINGS, 2, notes.append) as blocks:
+    with pooled_blocks([FAKE], 2, note=notes.append) as blocks:
         for block in blocks:
             if block is None:
                 continue
@@ -198,5 +213,5 @@ def test_a_worker_that_dies_is_replaced_by_one_with_other_games() -> None:
     assert sorted(found) == sorted(first_game(3, worker, life) >> 24 for worker in (0, 1) for life in (0, 1))
     for worker, life in ((0, 0), (1, 0), (0, 1), (1, 1)):
         numbers = found[first_game(3, worker, life) >> 24]
-        alone = FAKE.blocks(SETTINGS, WorkerPlace(worker, life))
+        alone = FAKE.blocks(WorkerPlace(worker, life))
         assert numbers == [next(alone).samples.game.tolist() for _ in numbers], "each block once, in its order"

@@ -3,6 +3,7 @@
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,14 @@ from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation import module_files
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
-from gtp_engine.training.distillation.generate import generate
-from gtp_engine.training.distillation.module_files import TorchModel, TorchTeacher
+from gtp_engine.training.distillation.generate import Teacher, generate
+from gtp_engine.training.distillation.module_files import TorchModel
 from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
-from gtp_engine.training.distillation.workers import OnnxTeacher
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 from gtp_engine.training.nets.new import WITH_ERRORS
 
 SETTINGS = GenerateSettings(batch=2, threads=1, provider="cpu", precision="float32")
+WITH_TORCH = replace(SETTINGS, torch=True)
 
 
 def answers(evaluator: Evaluator) -> Evaluation:
@@ -45,8 +46,8 @@ def test_an_imported_network_as_a_teacher(tmp_path: Path, version: int) -> None:
     source = tmp_path / "net.bin.gz"
     source.write_bytes(NetworkFile(version, policies=4).bytes(gzipped=True))
     convert_file(source, tmp_path / "net.onnx")
-    teacher = TorchTeacher(source, SETTINGS)
-    onnx_teacher = OnnxTeacher(tmp_path / "net.onnx", SETTINGS)
+    teacher = Teacher(source, WITH_TORCH)
+    onnx_teacher = Teacher(tmp_path / "net.onnx", SETTINGS)
     found, expected = answers(teacher()), answers(onnx_teacher())
     for name, one, other in zip(Evaluation._fields, found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4, err_msg=name)
@@ -65,8 +66,8 @@ def model_of(path: Path) -> TorchModel:
 
 
 def test_an_exported_network_as_a_teacher(path: Path) -> None:
-    teacher = pickle.loads(pickle.dumps(TorchTeacher(path, SETTINGS)))
-    onnx_teacher = OnnxTeacher(path, SETTINGS)
+    teacher = pickle.loads(pickle.dumps(Teacher(path, WITH_TORCH)))
+    onnx_teacher = Teacher(path, SETTINGS)
     np.testing.assert_allclose(answers(teacher()).policy, answers(onnx_teacher()).policy, atol=1e-4)
     assert teacher.info() == onnx_teacher.info()
     assert teacher.info().license == "CC0-1.0"
@@ -121,7 +122,7 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
             for one, other in zip(request.result(), model.run(planes, globals_), strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(
-            answers(RemoteTeacher(ports[0])()).policy, answers(TorchTeacher(path, SETTINGS)()).policy, atol=1e-5
+            answers(RemoteTeacher(ports[0])()).policy, answers(Teacher(path, WITH_TORCH)()).policy, atol=1e-5
         )
         with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
             RemoteModel(ports[0]).run(*bits_of(5, 4, 5)[::2])
