@@ -22,23 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.katago_format.description import (
-    MIDDLE_WIDTH,
-    Activation,
-    AttentionBlock,
-    BatchNorm,
-    Block,
-    BottleneckBlock,
-    Conv,
-    FeedForwardBlock,
-    GlobalPoolingBlock,
-    MatMul,
-    NormActConv,
-    OrdinaryBlock,
-    PoolBranch,
-    ProfileEncoder,
-    RmsNorm,
-)
+from gtp_engine.nn.katago_format import description as desc
 
 STATISTICS_MOMENTUM: Final = 0.02
 """Weight of a batch in the running statistics of a norm: they cover about 50 batches, so that every board size
@@ -91,23 +75,23 @@ def floats(tensor: Tensor) -> FloatArray:
     return np.ascontiguousarray(tensor.detach().cpu().float().numpy()).copy()
 
 
-def activate(x: Tensor, activation: Activation) -> Tensor:
+def activate(x: Tensor, activation: desc.Activation) -> Tensor:
     """Return the activation of `x`; `x` itself may be overwritten with it."""
     match activation:
-        case Activation.RELU:
+        case desc.Activation.RELU:
             return F.relu(x, inplace=True)
-        case Activation.MISH:
+        case desc.Activation.MISH:
             return F.mish(x)
-        case Activation.SILU:
+        case desc.Activation.SILU:
             return F.silu(x)
-        case Activation.IDENTITY:
+        case desc.Activation.IDENTITY:
             return x
 
 
 # Layers
 
 
-class ConvLayer(Layers[Conv]):
+class ConvLayer(Layers[desc.Conv]):
     """A convolution that keeps the board's size, without bias."""
 
     weight: nn.Parameter
@@ -119,7 +103,7 @@ class ConvLayer(Layers[Conv]):
         return F.conv2d(x, self.weight, padding=margins, dilation=self.dilation)
 
 
-class MatrixLayer(Layers[MatMul]):
+class MatrixLayer(Layers[desc.MatMul]):
     """A product with a matrix."""
 
     weight: nn.Parameter
@@ -129,7 +113,7 @@ class MatrixLayer(Layers[MatMul]):
         return x @ self.weight
 
 
-class NormLayer(Layers[BatchNorm]):
+class NormLayer(Layers[desc.BatchNorm]):
     """A batch norm, which begins with the statistics that reduce it to `x * scale + bias`.
 
     If `counts` is set, training uses mean and variance of the batch and updates their running averages; otherwise, in
@@ -141,7 +125,7 @@ class NormLayer(Layers[BatchNorm]):
     mean: Tensor
     variance: Tensor
 
-    def __init__(self, norm: BatchNorm) -> None:
+    def __init__(self, norm: desc.BatchNorm) -> None:
         super().__init__(norm)
         self.counts = False
         self.register_buffer("mean", torch.zeros(len(norm.scale)))
@@ -161,12 +145,12 @@ class NormLayer(Layers[BatchNorm]):
         self.mean.copy_(mean)
         self.variance.copy_(variance)
 
-    def describe(self) -> BatchNorm:
+    def describe(self) -> desc.BatchNorm:
         """Return the norm as plain data, its statistics merged into scale and bias."""
         deviation = np.sqrt(floats(self.variance).astype(np.float64) + _EPSILON)
         scale = floats(self.scale) / deviation
         bias = floats(self.bias) - floats(self.mean) * scale
-        return BatchNorm(scale.astype(np.float32), bias.astype(np.float32))
+        return desc.BatchNorm(scale.astype(np.float32), bias.astype(np.float32))
 
 
 def norms_of(module: nn.Module) -> list[NormLayer]:
@@ -174,7 +158,7 @@ def norms_of(module: nn.Module) -> list[NormLayer]:
     return [layer for layer in module.modules() if isinstance(layer, NormLayer)]
 
 
-class RmsNormLayer(Layers[RmsNorm]):
+class RmsNormLayer(Layers[desc.RmsNorm]):
     """A division by the root of the mean square, over channels or over channels and board."""
 
     epsilon: float
@@ -190,11 +174,11 @@ class RmsNormLayer(Layers[RmsNorm]):
         return (normed if self.bias is None else normed + self.bias).to(x.dtype)
 
 
-class NormActConvLayer(Layers[NormActConv]):
+class NormActConvLayer(Layers[desc.NormActConv]):
     """Norm, activation, convolution; a caller may add something to the norm's input."""
 
     norm: NormLayer
-    activation: Activation
+    activation: desc.Activation
     conv: ConvLayer
 
     def forward(self, x: Tensor) -> Tensor:
@@ -203,27 +187,27 @@ class NormActConvLayer(Layers[NormActConv]):
         return y
 
 
-class PoolBranchLayer(Layers[PoolBranch]):
+class PoolBranchLayer(Layers[desc.PoolBranch]):
     """Convolution, norm and activation, whose result the caller pools."""
 
     conv: ConvLayer
     norm: NormLayer
-    activation: Activation
+    activation: desc.Activation
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the features to pool, [B, O, H, W]."""
         return activate(self.norm(self.conv(x)), self.activation)
 
 
-class ProfileLayers(Layers[ProfileEncoder]):
+class ProfileLayers(Layers[desc.ProfileEncoder]):
     """`act2(bias2 + act1(bias1 + profile @ mul1) @ mul2) @ mul3`."""
 
     mul1: MatrixLayer
     bias1: nn.Parameter
-    act1: Activation
+    act1: desc.Activation
     mul2: MatrixLayer
     bias2: nn.Parameter
-    act2: Activation
+    act2: desc.Activation
     mul3: MatrixLayer
 
     def forward(self, profile: Tensor) -> Tensor:
@@ -253,7 +237,7 @@ def pool_for_value(x: Tensor) -> Tensor:
 def _spread(x: Tensor) -> float:
     """Return (√(H·W) − 14) · 0.1, as `nn.onnx_export.graph.BoardSize` has it."""
     height, width = x.shape[2:]
-    return (math.sqrt(height * width) - MIDDLE_WIDTH) * 0.1
+    return (math.sqrt(height * width) - desc.MIDDLE_WIDTH) * 0.1
 
 
 def to_points(x: Tensor) -> Tensor:
@@ -269,7 +253,7 @@ def to_board(points: Tensor, like: Tensor) -> Tensor:
 # Blocks, which map [B, C, H, W] to the same shape
 
 
-class OrdinaryLayers(Layers[OrdinaryBlock]):
+class OrdinaryLayers(Layers[desc.OrdinaryBlock]):
     """`x + second(first(x))`."""
 
     first: NormActConvLayer
@@ -281,7 +265,7 @@ class OrdinaryLayers(Layers[OrdinaryBlock]):
         return x + change
 
 
-class GlobalPoolingLayers(Layers[GlobalPoolingBlock]):
+class GlobalPoolingLayers(Layers[desc.GlobalPoolingBlock]):
     """An ordinary block whose first convolution gets a bias computed by `pool` from the whole board."""
 
     first: NormActConvLayer
@@ -298,7 +282,7 @@ class GlobalPoolingLayers(Layers[GlobalPoolingBlock]):
         return x + change
 
 
-class BottleneckLayers(Layers[BottleneckBlock]):
+class BottleneckLayers(Layers[desc.BottleneckBlock]):
     """`x + widen(blocks(narrow(x)))`."""
 
     narrow: NormActConvLayer
@@ -311,7 +295,7 @@ class BottleneckLayers(Layers[BottleneckBlock]):
         return x + change
 
 
-class FeedForwardLayers(Layers[FeedForwardBlock]):
+class FeedForwardLayers(Layers[desc.FeedForwardBlock]):
     """`x + (silu(n @ up) * (n @ gate)) @ down` with n = norm(x)."""
 
     norm: RmsNormLayer
@@ -325,7 +309,7 @@ class FeedForwardLayers(Layers[FeedForwardBlock]):
         return x + to_board(self.down(F.silu(self.up(normed)) * self.gate(normed)), x)
 
 
-class AttentionLayers(Layers[AttentionBlock]):
+class AttentionLayers(Layers[desc.AttentionBlock]):
     """`x + attention(norm(x)) @ out`, as `AttentionBlock` describes it."""
 
     norm: RmsNormLayer
@@ -373,7 +357,7 @@ def _by_head(columns: Tensor, heads: int) -> Tensor:
 class BlockStack(nn.Module):
     """Blocks in sequence."""
 
-    def __init__(self, blocks: tuple[Block, ...]) -> None:
+    def __init__(self, blocks: tuple[desc.Block, ...]) -> None:
         super().__init__()
         self.layers = nn.ModuleList(_live(block) for block in blocks)
 
@@ -383,24 +367,24 @@ class BlockStack(nn.Module):
             x = layers(x)
         return x
 
-    def describe(self) -> tuple[Block, ...]:
+    def describe(self) -> tuple[desc.Block, ...]:
         """Return the blocks as plain data."""
         return tuple(map(_described, self.layers))
 
 
 MODULES: Final[Mapping[type, type[Layers[Any]]]] = MappingProxyType(
     {
-        Conv: ConvLayer,
-        MatMul: MatrixLayer,
-        BatchNorm: NormLayer,
-        RmsNorm: RmsNormLayer,
-        NormActConv: NormActConvLayer,
-        PoolBranch: PoolBranchLayer,
-        ProfileEncoder: ProfileLayers,
-        OrdinaryBlock: OrdinaryLayers,
-        GlobalPoolingBlock: GlobalPoolingLayers,
-        BottleneckBlock: BottleneckLayers,
-        AttentionBlock: AttentionLayers,
-        FeedForwardBlock: FeedForwardLayers,
+        desc.Conv: ConvLayer,
+        desc.MatMul: MatrixLayer,
+        desc.BatchNorm: NormLayer,
+        desc.RmsNorm: RmsNormLayer,
+        desc.NormActConv: NormActConvLayer,
+        desc.PoolBranch: PoolBranchLayer,
+        desc.ProfileEncoder: ProfileLayers,
+        desc.OrdinaryBlock: OrdinaryLayers,
+        desc.GlobalPoolingBlock: GlobalPoolingLayers,
+        desc.BottleneckBlock: BottleneckLayers,
+        desc.AttentionBlock: AttentionLayers,
+        desc.FeedForwardBlock: FeedForwardLayers,
     }
 )

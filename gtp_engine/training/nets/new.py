@@ -14,22 +14,7 @@ import numpy as np
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.config.option import Section, option
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.katago_format.description import (
-    Activation,
-    BatchNorm,
-    Block,
-    Conv,
-    GlobalPoolingBlock,
-    MatMul,
-    Network,
-    NormActConv,
-    OrdinaryBlock,
-    PolicyHead,
-    PoolBranch,
-    ProfileEncoder,
-    Trunk,
-    ValueHead,
-)
+from gtp_engine.nn.katago_format import description as desc
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 
@@ -89,25 +74,25 @@ _OUTPUT_GAIN: Final = 0.1
 """The same for outputs: training begins with a nearly uniform policy and an even game."""
 
 
-def new_network(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> Network:
+def new_network(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> desc.Network:
     """Return a network with random weights, for KataGo's inputs of version 7."""
     return _Maker(shape, outputs, np.random.default_rng(seed)).network(name)
 
 
-def with_profile(network: Network, block: int, *, seed: int) -> Network:
+def with_profile(network: desc.Network, block: int, *, seed: int) -> desc.Network:
     """Return a network that also reads a profile of players, which is added before a block and changes nothing yet.
 
     The weights of its inputs are zero, and stay so for inputs that are zero in all data.
     """
     rng, width, channels = np.random.default_rng(seed), _PROFILE_WIDTH, len(network.trunk.norm.scale)
-    encoder = ProfileEncoder(
-        mul1=MatMul(np.zeros((PROFILE_INPUTS, width), np.float32)),
+    encoder = desc.ProfileEncoder(
+        mul1=desc.MatMul(np.zeros((PROFILE_INPUTS, width), np.float32)),
         bias1=rng.standard_normal(width).astype(np.float32),
-        act1=Activation.RELU,
-        mul2=MatMul((rng.standard_normal((width, width)) * np.sqrt(2 / width)).astype(np.float32)),
+        act1=desc.Activation.RELU,
+        mul2=desc.MatMul((rng.standard_normal((width, width)) * np.sqrt(2 / width)).astype(np.float32)),
         bias2=np.zeros(width, np.float32),
-        act2=Activation.RELU,
-        mul3=MatMul(np.zeros((width, channels), np.float32)),
+        act2=desc.Activation.RELU,
+        mul3=desc.MatMul(np.zeros((width, channels), np.float32)),
     )
     return replace(network, trunk=replace(network.trunk, from_profile=encoder, profile_block=block))
 
@@ -119,10 +104,10 @@ class _Maker:
         self._shape = shape
         self._outputs = outputs
         self._rng = rng
-        self._activation = Activation(shape.activation.upper())
+        self._activation = desc.Activation(shape.activation.upper())
 
-    def network(self, name: str) -> Network:
-        return Network(
+    def network(self, name: str) -> desc.Network:
+        return desc.Network(
             name=name,
             version=self._outputs.version,
             planes=PLANES,
@@ -137,40 +122,42 @@ class _Maker:
 
     # Layers
 
-    def _conv(self, inputs: int, outputs: int, size: int, gain: float = 1.0) -> Conv:
+    def _conv(self, inputs: int, outputs: int, size: int, gain: float = 1.0) -> desc.Conv:
         """Return a convolution that preserves variance after a ReLU (He et al., 2015), times `gain`²."""
         deviation = gain * np.sqrt(2 / (inputs * size * size))
-        return Conv(self._normal(deviation, outputs, inputs, size, size), (1, 1))
+        return desc.Conv(self._normal(deviation, outputs, inputs, size, size), (1, 1))
 
-    def _matrix(self, inputs: int, outputs: int, gain: float) -> MatMul:
-        return MatMul(self._normal(gain / np.sqrt(inputs), inputs, outputs))
+    def _matrix(self, inputs: int, outputs: int, gain: float) -> desc.MatMul:
+        return desc.MatMul(self._normal(gain / np.sqrt(inputs), inputs, outputs))
 
     def _normal(self, deviation: float, *sizes: int) -> FloatArray:
         return (deviation * self._rng.standard_normal(sizes)).astype(np.float32)
 
-    def _norm_act_conv(self, inputs: int, outputs: int, gain: float = 1.0) -> NormActConv:
-        return NormActConv(_norm(inputs), self._activation, self._conv(inputs, outputs, 3, gain))
+    def _norm_act_conv(self, inputs: int, outputs: int, gain: float = 1.0) -> desc.NormActConv:
+        return desc.NormActConv(_norm(inputs), self._activation, self._conv(inputs, outputs, 3, gain))
 
-    def _pool_branch(self, inputs: int, outputs: int, size: int) -> PoolBranch:
-        return PoolBranch(self._conv(inputs, outputs, size), _norm(outputs), self._activation)
+    def _pool_branch(self, inputs: int, outputs: int, size: int) -> desc.PoolBranch:
+        return desc.PoolBranch(self._conv(inputs, outputs, size), _norm(outputs), self._activation)
 
     # Trunk
 
-    def _trunk(self) -> Trunk:
+    def _trunk(self) -> desc.Trunk:
         shape = self._shape
         conv = self._conv(PLANES, shape.channels, 5)
         from_globals = self._matrix(GLOBALS, shape.channels, 1.0)
         blocks = tuple(self._block(number) for number in range(1, shape.blocks + 1))
-        return Trunk(conv, from_globals, blocks, _norm(shape.channels), self._activation)
+        return desc.Trunk(conv, from_globals, blocks, _norm(shape.channels), self._activation)
 
-    def _block(self, number: int) -> Block:
+    def _block(self, number: int) -> desc.Block:
         """Return block `number` from 1 on; its last convolution is small: all blocks together add a variance of 1."""
         shape = self._shape
         channels, gain = shape.channels, shape.blocks**-0.5
         if not shape.pooling_every or number % shape.pooling_every:
-            return OrdinaryBlock(self._norm_act_conv(channels, channels), self._norm_act_conv(channels, channels, gain))
+            return desc.OrdinaryBlock(
+                self._norm_act_conv(channels, channels), self._norm_act_conv(channels, channels, gain)
+            )
         regular = channels - shape.pooled_channels
-        return GlobalPoolingBlock(
+        return desc.GlobalPoolingBlock(
             first=self._norm_act_conv(channels, regular),
             pool=self._pool_branch(channels, shape.pooled_channels, 3),
             pool_to_bias=self._matrix(_VALUES_POOLED * shape.pooled_channels, regular, _POOLED_GAIN),
@@ -179,11 +166,11 @@ class _Maker:
 
     # Heads
 
-    def _policy_head(self) -> PolicyHead:
+    def _policy_head(self) -> desc.PolicyHead:
         shape = self._shape
         hidden = shape.policy_channels
         pooled = _VALUES_POOLED * hidden
-        return PolicyHead(
+        return desc.PolicyHead(
             conv=self._conv(shape.channels, hidden, 1),
             pool=self._pool_branch(shape.channels, hidden, 1),
             pool_to_bias=self._matrix(pooled, hidden, _POOLED_GAIN),
@@ -192,14 +179,14 @@ class _Maker:
             to_logits=self._conv(hidden, self._outputs.policies, 1, _OUTPUT_GAIN),
             pool_to_pass=self._matrix(pooled, self._outputs.policies, _OUTPUT_GAIN),
             pass_bias=None,
-            pass_activation=Activation.IDENTITY,
+            pass_activation=desc.Activation.IDENTITY,
             pass_to_logits=None,
         )
 
-    def _value_head(self) -> ValueHead:
+    def _value_head(self) -> desc.ValueHead:
         shape = self._shape
         channels, hidden = shape.value_channels, shape.value_hidden
-        return ValueHead(
+        return desc.ValueHead(
             pool=self._pool_branch(shape.channels, channels, 1),
             pool_to_hidden=self._matrix(_VALUES_POOLED * channels, hidden, 1.0),
             hidden_bias=np.zeros(hidden, np.float32),
@@ -212,5 +199,5 @@ class _Maker:
         )
 
 
-def _norm(channels: int) -> BatchNorm:
-    return BatchNorm(np.ones(channels, np.float32), np.zeros(channels, np.float32))
+def _norm(channels: int) -> desc.BatchNorm:
+    return desc.BatchNorm(np.ones(channels, np.float32), np.zeros(channels, np.float32))
