@@ -6,11 +6,10 @@ info_of_network               the metadata of the new file
 
 A front end that starts `katago` names a file in KataGo's format.  Its copy is the network, in the user's folder or
 shipped with the engine, that was made from a file of the same contents.  Reading a hundred megabytes to compare them
-takes up to a second, so an index remembers the hash of each file with its size and the time of its last change.
+takes up to a second, so the hash of each file is kept beside the compiled networks (`kernel_cache.kept_network`).
 """
 
 import hashlib
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import check_result, json_of, replacing, sha256_of, writing
+from gtp_engine.base.files import check_result, replacing, sha256_of, writing
+from gtp_engine.compiled.kernel_cache import keep_network, kept_network
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import parse_network
@@ -44,7 +44,6 @@ KATAGO_LICENSE: Final = (
 NETWORK_FILE: Final = "network file"
 """What messages call the file that is written."""
 
-_INDEX: Final = "imported.json"
 _DIGITS: Final = 8
 """Digits of the hash in the name of a copy: files of one name, such as default_model, are different networks."""
 
@@ -103,9 +102,10 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
     Raises ModelError, and TengenError without a home directory.
     """
     try:
-        state, index = _state_of(source), _read_index()
-        known = index.get(state[0])
-        digest = str(known[-1]) if known is not None and known[:-1] == state[1:] else sha256_of(source)
+        state = source.stat()
+        key = repr(("imported", str(source.resolve()), state.st_size, state.st_mtime_ns))
+        known = kept_network(key)
+        digest = sha256_of(source) if known is None else known.decode()
         copy = _copy_of(digest, source.name)
         if copy is None:
             log(f"Importing {source}, once; this takes some seconds ...")
@@ -114,8 +114,8 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
             log(f"Imported as {copy}; the next start finds it there.")
     except OSError as error:
         raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
-    if known != [*state[1:], digest]:
-        _write_index(index | {state[0]: [*state[1:], digest]})
+    if known is None:
+        keep_network(key, digest.encode())
     return copy
 
 
@@ -129,30 +129,6 @@ def _copy_of(digest: str, name: str) -> Path | None:
             if read_info(file).source_sha256 == digest:
                 return file
     return None
-
-
-def _state_of(source: Path) -> list[str | int]:
-    """Return path, size and time of the last change of a file; raises OSError."""
-    state = source.stat()
-    return [str(source.resolve()), state.st_size, state.st_mtime_ns]
-
-
-def _read_index() -> dict[object, list[object]]:
-    """Return, by path, size, time and hash of the files that were imported; none if the index is missing or damaged."""
-    try:
-        index = json_of((user_folder() / _INDEX).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {key: value for key, value in index.items() if isinstance(value, list)} if isinstance(index, dict) else {}
-
-
-def _write_index(index: dict[object, list[object]]) -> None:
-    """Write the index; where that is impossible, the next start reads the network file again."""
-    file = user_folder() / _INDEX
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as unfinished:
-            unfinished.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
 
 
 def info_of_network(network: Network, *, origin: str, terms: str, sha256: str, advantages: bool = False) -> NetworkInfo:
