@@ -1,7 +1,4 @@
-"""Plans of games: rules, komi, handicap and opening.
-
-plain_plan    even games, with a komi near the usual one
-varied_plan   games that differ in everything but the board
+"""Plans of games: rules, komi, handicap and opening, which differ in everything but the board (`varied_plan`).
 
 For training, and for whatever else should see what a network may meet.  Shares are of games.  Numbers without a source
 were chosen, not measured.
@@ -24,8 +21,6 @@ LONGEST_GAME: Final = 1.5
 KOMI_DEVIATION: Final = 0.15
 """Standard deviation of komi from the usual one of the rules, in points per line of the board: 3 on 19×19, so that some
 games are decided before they begin and most are not."""
-RULES: Final = ("chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "stone-scoring")
-"""Rule sets of the games; together they have every value of ko, scoring, tax and suicide."""
 
 
 class GamePlan(NamedTuple):
@@ -44,13 +39,6 @@ class GamePlan(NamedTuple):
 
 Planner = Callable[[np.random.Generator, int, int], GamePlan]
 """Draws the plan of a game on a board of the given width and height."""
-
-
-def plain_plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
-    """Return an even game under one of RULES, with a komi near the usual one."""
-    rules = PRESETS[RULES[rng.integers(len(RULES))]]
-    komi = komi_near(rules, KOMI_DEVIATION, rng, width, height)
-    return GamePlan(rules, komi, draw_opening_length(rng, width, height))
 
 
 def komi_near(rules: Rules, deviation: float, rng: np.random.Generator, width: int, height: int) -> float:

@@ -21,7 +21,7 @@ from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.training.selfplay.plans import GamePlan, Planner, plain_plan
+from gtp_engine.training.selfplay.plans import GamePlan, Planner, varied_plan
 
 SEARCH_BATCH: Final = 8
 """Positions that a search evaluates together."""
@@ -131,7 +131,7 @@ class PolicyGames:
         games: int | None,
         batch: int,
         rng: np.random.Generator,
-        planner: Planner = plain_plan,
+        planner: Planner = varied_plan,
         temperatures: Temperatures = PLAIN,
         numbers: Iterator[int] | None = None,
         player: MovePolicy | None = None,

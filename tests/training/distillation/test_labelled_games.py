@@ -15,7 +15,6 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.training.distillation import labelled_games
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
-from gtp_engine.training.selfplay.plans import plain_plan
 from gtp_engine.training.selfplay.policy_games import NetworkMoves, SearchMoves
 
 
@@ -82,7 +81,7 @@ class TopLeft:
 
 
 def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> None:
-    settings = labelled_games.SelfPlaySettings({(4, 4): 1.0}, 1, batch=8, planner=plain_plan, player_share=0.5)
+    settings = labelled_games.SelfPlaySettings({(4, 4): 1.0}, 11, batch=8, player_share=0.5)
     samples = next(labelled_games.play_blocks(FakeEvaluator(), settings, player=TopLeft())).samples
     flags = is_of_player(samples.game)
     assert 0 < flags.sum() < samples.count

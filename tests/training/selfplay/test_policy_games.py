@@ -133,15 +133,16 @@ def test_without_a_limit_new_games_begin_for_ever() -> None:
 
 
 def test_komi_is_near_the_usual_one_of_rules_that_cover_every_value_of_every_rule() -> None:
-    chosen = [PRESETS[name] for name in game_plans.RULES]
+    chosen = [PRESETS[name] for name in game_plans.RULE_WEIGHTS]
     for field, values in {"ko": Ko, "scoring": Scoring, "tax": Tax, "suicide": (False, True)}.items():
         assert {getattr(rules, field) for rules in chosen} == {*values}
     rng = np.random.default_rng(1)
-    plans = [game_plans.plain_plan(rng, 19, 19) for _ in range(400)]
-    deviations = [plan.komi - plan.rules.default_komi() for plan in plans]
+    komis = [game_plans.komi_near(rules, game_plans.KOMI_DEVIATION, rng, 19, 19) for rules in chosen for _ in range(70)]
+    deviations = [komi - rules.default_komi() for komi, rules in zip(komis, np.repeat(chosen, 70), strict=True)]
     assert all((2 * deviation).is_integer() for deviation in deviations)
     assert 2.3 < np.std(deviations) < 3.6
-    assert len({plan.rules for plan in plans}) == len(game_plans.RULES)
+    plans = [game_plans.varied_plan(rng, 19, 19) for _ in range(400)]
+    assert {plan.rules for plan in plans} == {*chosen}
 
 
 # --- How moves are drawn
