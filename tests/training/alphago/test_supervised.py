@@ -30,8 +30,9 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     RolloutNetSettings,
     StageRun,
 )
-from gtp_engine.training.alphago.stages.supervised import PolicyObjective, run_supervised
+from gtp_engine.training.alphago.stages.supervised import PolicyTask, run_supervised
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
@@ -39,6 +40,7 @@ pytest.importorskip("matplotlib", reason="curves need matplotlib")
 LEARNING = PolicyLearning(
     samples=60 * 32, batch=32, learning_rate=0.01, threads=1, precision="float32", validations=4, log_steps=5
 )
+MACHINE = choose_machine("cpu", "float32", threads=1)
 GAMES = 40
 SHORT = 20 * 32
 """Samples of a run that need not learn much."""
@@ -136,7 +138,7 @@ def test_accuracies_count_what_was_played() -> None:
         logits[torch.arange(len(planes)), played] = 4.0
         return logits
 
-    found = PolicyObjective(store, refs).validate(fifth)
+    found = PolicyTask((store, refs), (store, refs), LEARNING, MACHINE).validate(fifth)["test"]
     assert found["top-1"] == 0 and found["top-5"] == 1
 
 

@@ -25,8 +25,8 @@ from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNe
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.value import (
-    ValueObjective,
     ValueStage,
+    ValueTask,
     fill_games,
     read_folder,
     run_value,
@@ -34,11 +34,13 @@ from gtp_engine.training.alphago.stages.value import (
     value_games,
 )
 from gtp_engine.training.core.checkpoint import read_checkpoint, write_checkpoint
+from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log
 from gtp_engine.training.nets.layers import NormLayer
 
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
+MACHINE = choose_machine("cpu", "float32", threads=1)
 GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
@@ -202,10 +204,10 @@ def test_owners_have_their_weight_in_the_loss() -> None:
     examples = next(examples_of(store, refs, for_value=True))
     outputs = torch.full((len(refs.games), 1 + 25), 0.5)
     for weight in (0.0, 2.0):
-        objective = ValueObjective(store, refs, weight)
-        loss, error, of_owners, right = objective.figures(outputs, examples).tolist()
+        task = ValueTask((store, refs), (store, refs), ValueLearning(samples=1), MACHINE, weight)
+        loss, error, of_owners, right = task.measure(outputs, examples).tolist()
         assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
         wanted = ((0.5 - examples.owners) ** 2).mean().item()
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
-        validation = objective.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))
-        assert validation == pytest.approx(dict(zip(objective.names, (loss, error, of_owners, right), strict=True)))
+        validation = task.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))["test"]
+        assert validation == pytest.approx(dict(zip(task.names, (loss, error, of_owners, right), strict=True)))

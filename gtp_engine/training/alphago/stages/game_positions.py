@@ -72,6 +72,10 @@ class GameStore:
         return outcomes
 
 
+StoredPositions = tuple[GameStore, PositionRefs]
+"""Games, and the positions that are meant."""
+
+
 class ExampleBatch(NamedTuple):
     """N positions on boards of H × W points, from the view of the side to move."""
 

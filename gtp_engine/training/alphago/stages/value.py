@@ -12,7 +12,7 @@ The loss is the mean squared error of the outcome, 1 or −1 for the side to mov
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from operator import attrgetter
 from pathlib import Path
@@ -29,7 +29,7 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, ExampleStream, GameStore, examples_of
+from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, StoredPositions
 from gtp_engine.training.alphago.stages.game_records import (
     Collector,
     Episode,
@@ -48,7 +48,7 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     ValueLearning,
     ValueSettings,
 )
-from gtp_engine.training.alphago.stages.supervised import Evaluate, train
+from gtp_engine.training.alphago.stages.supervised import ExampleTask, train
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.selfplay.plans import GamePlan
 from gtp_engine.training.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
@@ -175,32 +175,24 @@ def _shards(folder: Path) -> list[re.Match[str]]:
     return sorted(names, key=lambda found: (int(found[1]), int(found[2])))
 
 
-class ValueObjective:
+@dataclass(frozen=True)
+class ValueTask(ExampleTask):
     """Predicting outcomes and owners; the error of the owners counts `owners_weight` in the loss."""
 
-    names: Final = ("loss", "error", "owners' error", "right winner")
+    owners_weight: float
 
-    def __init__(self, store: GameStore, refs: PositionRefs, owners_weight: float) -> None:
-        self._store: Final = store
-        self._refs: Final = refs
-        self._owners_weight: Final = owners_weight
+    names = tested_names = ("loss", "error", "owners' error", "right winner")
+    for_value = True
 
-    def figures(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
+    def measure(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
         """Return the loss, the mean squared errors of outcome and owners, and how often the winner is right."""
         right = (outputs[:, 0].detach() * examples.outcomes > 0).float().mean()
         error = (outputs[:, 0] - examples.outcomes).square().mean()
         of_owners = (outputs[:, 1:] - examples.owners).square().mean()
-        return torch.stack([error + self._owners_weight * of_owners, error, of_owners, right])
-
-    def validate(self, evaluate: Evaluate) -> dict[str, float]:
-        """Return the same figures on the test positions."""
-        batches = examples_of(self._store, self._refs, for_value=True)
-        figures = [self.figures(evaluate(batch.planes), batch) * len(batch.planes) for batch in batches]
-        means = torch.stack(figures).sum(dim=0) / len(self._refs.games)
-        return dict(zip(self.names, means.tolist(), strict=True))
+        return torch.stack([error + self.owners_weight * of_owners, error, of_owners, right])
 
 
-def samples_of(episodes: Sequence[Episode]) -> tuple[GameStore, PositionRefs]:
+def samples_of(episodes: Sequence[Episode]) -> StoredPositions:
     """Return the games and the one position of each that is a sample."""
     store = GameStore([episode.game for episode in episodes])
     moments = np.array([episode.moment for episode in episodes], dtype=np.int64)
@@ -223,13 +215,13 @@ def run_value(stage: ValueStage, run: StageRun) -> Path | None:
     if len(episodes) < settings.games:
         return None
     train_games, test_games = split_games(episodes, settings.test_share, attrgetter("game.name"))
-    stream = ExampleStream(*samples_of(train_games), learning.batch, seed=learning.seed, for_value=True)
-    objective = ValueObjective(*samples_of(test_games), settings.owners_weight)
+    positions = samples_of(train_games), samples_of(test_games)
+    task = ValueTask(*positions, learning, machine, settings.owners_weight)
     net = _new_value_net(policy, settings, learning.seed)
     facts = {"stage": "value network", "shape": asdict(net.shape), "games": settings.games}
     facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
     run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
-    if not train(net, objective, stream, learning, run, facts):
+    if not train(net, task, run, facts):
         return None
     games = counted(settings.games, "game")
     origin = f"trained by Tengen on one position of each of {games} of a policy network with itself"
