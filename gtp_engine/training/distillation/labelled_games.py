@@ -36,9 +36,16 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
 from gtp_engine.nn.symmetry import IDENTITY
-from gtp_engine.training.core.game_data import number_of, sgf_games
+from gtp_engine.training.core.game_data import sgf_games
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
-from gtp_engine.training.distillation.shards import OWNERSHIP_UNIT, PLAYER_GAME, BoardSides, Samples, join
+from gtp_engine.training.distillation.shards import (
+    OWNERSHIP_UNIT,
+    PLAYER_GAME,
+    BoardSides,
+    Samples,
+    join,
+    record_number,
+)
 from gtp_engine.training.selfplay.plans import Planner, varied_plan
 from gtp_engine.training.selfplay.policy_games import OPENING_TEMPERATURE, MovePolicy, PolicyGames, Temperatures
 
@@ -68,8 +75,6 @@ _GAMES_OF_A_WORKER: Final = 1 << 32
 MOST_LIVES: Final = 1 << 7
 _GAMES_OF_A_LIFE: Final = 1 << 24
 """How many workers in turn may have a number, and how many games each of them may play: together the lower 31 bits."""
-_RECORD_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
-"""The bits that the number of a recorded game may have."""
 
 
 def parse_sizes(text: str) -> dict[BoardSides, float]:
@@ -125,14 +130,13 @@ class Labeller:
         `optimistic` [B, n] is the teacher's optimistic policy, zeros if it has none.
         """
         count = len(games)
-        self._encoder.encode(positions, range(count), self._symmetries, self._inputs)
-        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
+        planes, globals_ = self.encode(positions, count)
         is_black = positions.to_play[:count] == BLACK
         sign = np.where(is_black, np.float32(1), np.float32(-1))
         ownership = evaluation.ownership_black[:count, self._points] * sign[:, None]
         return Samples(
-            planes=np.packbits(planes, axis=2),
-            globals=self._inputs.globals_[:count].copy(),
+            planes=planes,
+            globals=globals_,
             policy=evaluation.policy[:count, self._actions].astype(np.float16),
             value=_value(evaluation, is_black),
             score=np.stack(
@@ -151,6 +155,12 @@ class Labeller:
             game=np.array(games, dtype=np.int64),
             ranks=np.zeros((count, 2), dtype=np.int8),
         )
+
+    def encode(self, positions: Positions, count: int) -> tuple[NDArray[np.uint8], FloatArray]:
+        """Return planes and global values of the first K rows, as in `Samples`."""
+        self._encoder.encode(positions, range(count), self._symmetries, self._inputs)
+        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
+        return np.packbits(planes, axis=2), self._inputs.globals_[:count].copy()
 
 
 def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:
@@ -259,7 +269,7 @@ def blocks_of_records(
         board = (game.width, game.height)
         if board not in queues:
             queues[board] = _Queue(teacher, board, batch)
-        yield from queues[board].add_game(game, number_of(found.name) & _RECORD_NUMBERS)
+        yield from queues[board].add_game(game, record_number(found.name))
     for queue in queues.values():
         yield from queue.flush()
 

@@ -315,7 +315,7 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
             counts, module = module.counts_statistics, NetworkModule(network)
             module.count_statistics(counts)
         module.follow_rules()
-        for output in _drop_unlabelled(module, facts):
+        for output in module.keep_outputs(optimistic=facts.has_optimistic_policy, errors=facts.has_errors):
             log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
         return module
     outputs = WITH_ERRORS if facts.has_optimistic_policy and facts.has_errors else PLAIN
@@ -323,18 +323,6 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
     module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
     module.count_statistics(True)
     return module
-
-
-def _drop_unlabelled(module: NetworkModule, facts: DataFacts) -> list[str]:
-    """Drop the outputs that the data do not label; return their names."""
-    dropped = []
-    if module.has_optimistic_policy and not facts.has_optimistic_policy:
-        module.drop_optimistic_policy()
-        dropped.append("optimistic policy")
-    if module.has_errors and not facts.has_errors:
-        module.drop_errors()
-        dropped.append("expected errors")
-    return dropped
 
 
 def has_folded_norms(config: TrainConfig) -> bool:

@@ -42,6 +42,7 @@ from gtp_engine.base.errors import TengenError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.nn import decode
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
+from gtp_engine.training.core.game_data import number_of
 
 FORMAT: Final = 3
 _OLD_FORMATS: Final = (1, 2)
@@ -159,6 +160,11 @@ def is_of_player(games: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each number of a game whether another player than the teacher made its moves."""
     found: NDArray[np.bool_] = games & PLAYER_GAME != 0
     return found
+
+
+def record_number(name: str) -> int:
+    """Return the number of a recorded game from its name (`number_of`), without the bit `PLAYER_GAME`."""
+    return number_of(name) & ~PLAYER_GAME & (1 << 63) - 1
 
 
 def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bool = True) -> None:

@@ -74,24 +74,20 @@ class NetworkModule(nn.Module):
         value, misc, ownership = self.value(features)
         return Outputs(*(each.float() for each in (self.policy(features), value, misc, ownership)))
 
-    @property
-    def has_optimistic_policy(self) -> bool:
-        """Whether there is a second policy."""
-        return self.policy.kept > 1
+    def keep_outputs(self, *, optimistic: bool, errors: bool) -> list[str]:
+        """Leave out, from now on, the optimistic policy, or the time left and the expected errors; return their names.
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether there are the time left and the expected errors of value and score."""
-        return len(self.value.misc_bias) == WITH_ERRORS.misc
-
-    def drop_optimistic_policy(self) -> None:
-        """Leave the optimistic policy out from now on."""
-        self.policy.keep_first()
-
-    def drop_errors(self) -> None:
-        """Leave the time left and the expected errors out from now on, as the oldest model version does."""
-        self.value.keep_misc(PLAIN.misc)
-        self.network = replace(self.network, version=PLAIN.version)
+        Without the latter the network is of the oldest model version.
+        """
+        dropped = []
+        if self.policy.kept > 1 and not optimistic:
+            self.policy.keep_first()
+            dropped.append("optimistic policy")
+        if len(self.value.misc_bias) == WITH_ERRORS.misc and not errors:
+            self.value.keep_misc(PLAIN.misc)
+            self.network = replace(self.network, version=PLAIN.version)
+            dropped.append("expected errors")
+        return dropped
 
     def follow_rules(self) -> None:
         """Have the areas of the inputs follow the rules from now on, as in all data (`labelled_games.Labeller`)."""

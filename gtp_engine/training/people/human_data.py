@@ -36,11 +36,10 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
-from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.sgf.values import FOX, parse_komi, parse_move_point, parse_rank, parse_result, parse_rules, usual_komi
-from gtp_engine.training.core.game_data import is_name_held_out, number_of, sgf_games
+from gtp_engine.training.core.game_data import is_name_held_out, sgf_games
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
+from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     PLAYER_GAME,
@@ -54,6 +53,7 @@ from gtp_engine.training.distillation.shards import (
     ShardWriter,
     parse_name,
     read_shard,
+    record_number,
     shard_paths,
 )
 
@@ -268,9 +268,7 @@ class _SampleMaker:
         self._actions: Final = {point: i for i, point in enumerate([*points, PASS])}
         self._latest: Final = new_positions(1, width, height)
         self._positions: Final = new_positions(_ROWS, width, height)
-        self._encoder: Final = KatagoV7Encoder(width, height)
-        self._inputs: Final = new_inputs(self._encoder, _ROWS, width, height)
-        self._symmetries: Final = np.full(_ROWS, IDENTITY, dtype=np.int32)
+        self._labeller: Final = Labeller(_ROWS, width, height)
 
     def samples(self, record: HumanGame, plies: set[int]) -> Samples:
         """Return a sample of the position before each of these moves, up to the end of the game."""
@@ -296,30 +294,24 @@ class _SampleMaker:
 
     def _labelled(self, record: HumanGame, actions: list[int], colors: list[int]) -> Samples:
         count, area = len(actions), len(self._actions) - 1
-        self._encoder.encode(self._positions, range(count), self._symmetries, self._inputs)
-        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, area) > 0
+        planes, globals_ = self._labeller.encode(self._positions, count)
         policy = np.zeros((count, area + 1), dtype=np.float16)
         policy[np.arange(count), actions] = 1
         score = np.full((count, SCORES), UNKNOWN, dtype=np.float32)
         score[:, :3] = np.nan
-        number = number_of(record.name) & _NUMBERS
         return Samples(
-            planes=np.packbits(planes, axis=2),
-            globals=self._inputs.globals_[:count].copy(),
+            planes=planes,
+            globals=globals_,
             policy=policy,
             value=np.array([_value(record.result, color) for color in colors], dtype=np.float16).reshape(count, 3),
             score=score,
             ownership=np.full((count, area), UNKNOWN_OWNER, dtype=np.int8),
             optimistic=np.zeros_like(policy),
-            game=np.full(count, number, dtype=np.int64),
+            game=np.full(count, record_number(record.name), dtype=np.int64),
             ranks=np.array(
                 [(record.ranks[color - BLACK], record.ranks[WHITE - color]) for color in colors], dtype=np.int8
             ).reshape(count, 2),
         )
-
-
-_NUMBERS: Final = ~PLAYER_GAME & (1 << 63) - 1
-"""The bits that the number of a game between people may have."""
 
 
 def _value(result: str, color: int) -> tuple[float, float, float]:

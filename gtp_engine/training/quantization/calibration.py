@@ -21,8 +21,16 @@ from numpy.typing import NDArray
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions, put_row, take_rows
-from gtp_engine.nn.encoders import new_inputs
+from gtp_engine.evaluation.positions import (
+    Conditions,
+    FloatArray,
+    Positions,
+    board_size,
+    new_positions,
+    put_row,
+    take_rows,
+)
+from gtp_engine.nn.encoders import Inputs, new_inputs
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import new_encoder
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
@@ -45,16 +53,6 @@ GamesEnded = Callable[[int, int], None]
 """Called with the number of games that have ended, and the number of all games."""
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Positions of one board size; `games` holds the number of each position's game."""
-
-    width: int
-    height: int
-    positions: Positions
-    games: NDArray[np.int64]
-
-
 def sample_games(
     evaluator: Evaluator,
     board: tuple[int, int],
@@ -62,10 +60,10 @@ def sample_games(
     games: int,
     rng: np.random.Generator,
     progress: GamesEnded = lambda ended, games: None,
-) -> Sample:
+) -> tuple[Positions, NDArray[np.int64]]:
     """Return up to PER_GAME positions of each of `games` games, every position of a game equally likely.
 
-    `board` is width and height.
+    And the number of each position's game.  `board` is width and height.
     """
     reservoir = new_positions(games * PER_GAME, *board)
     filled: set[int] = set()
@@ -84,7 +82,7 @@ def sample_games(
         progress(ended, games)
     slots = sorted(filled)
     numbers = np.array(slots, dtype=np.int64) // PER_GAME
-    return Sample(*board, take_rows(reservoir, slots), numbers)
+    return take_rows(reservoir, slots), numbers
 
 
 def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:
@@ -147,9 +145,9 @@ def play_examples(
             progress(before + ended, sum(counts))
 
         def play(board: tuple[int, int] = board, games: int = games, progress: GamesEnded = of_all) -> Arrays:
-            sample = sample_games(evaluator, board, games=games, rng=rng, progress=progress)
+            sample, numbers = sample_games(evaluator, board, games=games, rng=rng, progress=progress)
             encoded = encode_sample(sample, info, rng)
-            is_held_out = sample.games % HELD_OUT == HELD_OUT - 1
+            is_held_out = numbers % HELD_OUT == HELD_OUT - 1
             found: Arrays = {}
             for name, chosen in ((_CALIBRATION, ~is_held_out), (_VALIDATION, is_held_out)):
                 order = rng.permutation(np.flatnonzero(chosen))
@@ -163,16 +161,15 @@ def play_examples(
     return for_calibration, held_out
 
 
-def encode_sample(sample: Sample, info: NetworkInfo, rng: np.random.Generator) -> CalibrationInputs:
+def encode_sample(sample: Positions, info: NetworkInfo, rng: np.random.Generator) -> Inputs:
     """Return the network's inputs for all positions of a sample, each in a random symmetry and for a random rank."""
-    width, height = sample.width, sample.height
+    (width, height), count = board_size(sample), len(sample.key)
     encoder = new_encoder(info, width, height)
-    count = len(sample.games)
     inputs = new_inputs(encoder, count, width, height)
     symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
     if info.needs_profile:
         ranks = rng.integers(1, DAN_RANKS + KYU_RANKS + 1, size=count)
         codes = [HumanProfile("rank", rank, rank).code for rank in ranks.tolist()]
-        sample.positions.conditions[:count, Conditions._fields.index("human_profile")] = codes
-    encoder.encode(sample.positions, range(count), symmetries, inputs)
-    return CalibrationInputs(width, height, inputs.spatial, inputs.globals_)
+        sample.conditions[:count, Conditions._fields.index("human_profile")] = codes
+    encoder.encode(sample, range(count), symmetries, inputs)
+    return inputs

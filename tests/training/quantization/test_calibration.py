@@ -5,9 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from fake_evaluators import UniformEvaluator
+from numpy.typing import NDArray
 
+from gtp_engine.evaluation.positions import Positions
 from gtp_engine.training.quantization import calibration
-from gtp_engine.training.quantization.calibration import Sample, _place_in_reservoir, sample_games
+from gtp_engine.training.quantization.calibration import _place_in_reservoir, sample_games
 
 
 @pytest.fixture(autouse=True)
@@ -16,21 +18,21 @@ def few_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "GAMES_AT_ONCE", 3)
 
 
-def sample(seed: int = 1, games: int = 4) -> Sample:
+def sample(seed: int = 1, games: int = 4) -> tuple[Positions, NDArray[np.int64]]:
     return sample_games(UniformEvaluator(), (5, 5), games=games, rng=np.random.default_rng(seed))
 
 
 def test_a_sample_has_so_many_positions_of_each_game() -> None:
-    drawn = sample()
-    assert Counter(drawn.games.tolist()) == dict.fromkeys(range(4), 6)
-    assert len(drawn.positions.key) == 24
-    assert len(set(drawn.positions.conditions_key.tolist())) == 4, "one set of conditions for each game"
-    assert len(set(drawn.positions.key.tolist())) > 20, "hardly any position twice"
+    positions, games = sample()
+    assert Counter(games.tolist()) == dict.fromkeys(range(4), 6)
+    assert len(positions.key) == 24
+    assert len(set(positions.conditions_key.tolist())) == 4, "one set of conditions for each game"
+    assert len(set(positions.key.tolist())) > 20, "hardly any position twice"
 
 
 def test_a_sample_depends_on_the_seed_alone() -> None:
-    np.testing.assert_array_equal(sample(2).positions.key, sample(2).positions.key)
-    assert (sample(2).positions.key != sample(3).positions.key).any()
+    np.testing.assert_array_equal(sample(2)[0].key, sample(2)[0].key)
+    assert (sample(2)[0].key != sample(3)[0].key).any()
 
 
 @pytest.mark.parametrize(("size", "candidates"), [(3, 10), (1, 5)])

@@ -34,7 +34,6 @@ from gtp_engine.training.quantization import quantize_file
 from gtp_engine.training.quantization.calibration import (
     PER_GAME,
     CalibrationInputs,
-    Sample,
     boards_of,
     encode_sample,
     play_examples,
@@ -155,7 +154,7 @@ def test_a_network_that_imitates_people_is_calibrated_with_all_ranks() -> None:
     network = parse_network(NetworkFile(15, human=1).bytes())
     info = info_of_network(network, origin="", terms="", sha256="")
     rng = np.random.default_rng(1)
-    sample = sample_games(UniformEvaluator(), (SIZE, SIZE), games=8, rng=rng)
+    sample, _ = sample_games(UniformEvaluator(), (SIZE, SIZE), games=8, rng=rng)
     inputs = encode_sample(sample, info, rng)
     assert inputs.spatial.shape == (8 * PER_GAME, tiny_networks.PLANES, SIZE, SIZE)
     assert (inputs.spatial[:, 0] == 1).all() and (inputs.globals_[:, 5] != 0).any(), "the board, and komi"
@@ -290,8 +289,7 @@ def test_a_real_network_hardly_changes() -> None:
     info = info_of_network(network, origin="test", terms="MIT", sha256="")
     original = build_model(network, info)
     games = [game_of(record) for record in reference_records() if record["size"] == [19, 19]]
-    sample = Sample(19, 19, join_rows([row_of(game) for game in games]), np.arange(len(games)))
-    part = encode_sample(sample, info, np.random.default_rng(1))
+    part = encode_sample(join_rows([row_of(game) for game in games]), info, np.random.default_rng(1))
     halves = [CalibrationInputs(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = layers_of(original)
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
