@@ -141,16 +141,12 @@ _LONGEST_FACTOR: Final = 80000.0
 """The angles turn once in 7 days to 7 · 80000 days."""
 
 
-def write_profile(code: int, color: int, area: int, out: FloatArray) -> None:
-    """Write the values for a profile, `color` to play on a board of `area` points to `out`, float32[192].
+@lru_cache(maxsize=64)
+def profile_values(code: int, color: int, area: int) -> FloatArray:
+    """Return the values for a profile, `color` to play on a board of `area` points, float32[192]; not to be changed.
 
     Raises ModelError if the code stands for no profile.
     """
-    out[:] = _values(code, color, area)
-
-
-@lru_cache(maxsize=64)
-def _values(code: int, color: int, area: int) -> FloatArray:
     profile = profile_of(code)
     if not profile.kind:
         raise ModelError(
@@ -214,4 +210,4 @@ class KatagoHumanEncoder:
         self._position_encoder.encode(positions, rows, symmetries, out)
         for row in rows:
             profile, color = int(positions.conditions[row, _PROFILE]), int(positions.to_play[row])
-            write_profile(profile, color, self._area, out.globals_[row, GLOBALS:])
+            out.globals_[row, GLOBALS:] = profile_values(profile, color, self._area)

@@ -12,13 +12,13 @@ from gtp_engine import Game, ModelError
 from gtp_engine.config.human import parse_profile
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import parse_color
-from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, write_profile
+from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, profile_values
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 
 
 def values_of(profile: str, color: int, area: int = 361) -> np.ndarray:
-    values = np.full(PROFILE_INPUTS, np.nan, dtype=np.float32)
-    write_profile(parse_profile(profile).code, color, area, values)
+    values = profile_values(parse_profile(profile).code, color, area)
+    assert values.shape == (PROFILE_INPUTS,) and values.dtype == np.float32
     return values
 
 

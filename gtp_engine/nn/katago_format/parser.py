@@ -247,23 +247,18 @@ class _Parser(_Tokens):
         merged = scale / np.sqrt(variance + epsilon)
         return desc.BatchNorm(merged.astype(np.float32), (bias - merged * mean).astype(np.float32))
 
-    def _tip_norm(self, channels: int) -> desc.RmsNorm:
-        """Return the RMS norm that ends the trunk."""
-        what, epsilon = self._rms_norm_header(channels)
-        spatial = self.flag(f"spatial flag of {what}")
-        self.unused(f"group size of {what}", 1)
-        scale, bias = self._floats(f"scales of {what}", channels), self._floats(f"biases of {what}", channels)
-        return desc.RmsNorm(epsilon, spatial, scale, bias)
-
-    def _inner_norm(self, channels: int) -> desc.RmsNorm:
-        """Return the RMS norm that begins a transformer block."""
-        what, epsilon = self._rms_norm_header(channels)
-        return desc.RmsNorm(epsilon, False, self._floats(f"scales of {what}", channels), None)
-
-    def _rms_norm_header(self, channels: int) -> tuple[str, float]:
+    def _rms_norm(self, channels: int, *, ends_trunk: bool = False) -> desc.RmsNorm:
+        """Return the RMS norm that begins a transformer block, or the one that ends the trunk."""
         what = f"RMS norm {shown(self.word('an RMS norm'))}"
         _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
-        return what, self.positive(f"epsilon of {what}")
+        epsilon = self.positive(f"epsilon of {what}")
+        spatial = ends_trunk and self.flag(f"spatial flag of {what}")
+        if ends_trunk:
+            self.unused(f"group size of {what}", 1)
+        scale = self._floats(f"scales of {what}", channels)
+        return desc.RmsNorm(
+            epsilon, spatial, scale, self._floats(f"biases of {what}", channels) if ends_trunk else None
+        )
 
     def _activation(self) -> desc.Activation:
         what = f"activation {shown(self.word('an activation'))}"
@@ -310,7 +305,7 @@ class _Parser(_Tokens):
         conv, from_globals = self._conv(planes, channels), self._matmul(globals_, channels)
         from_profile = self._profile_encoder(channels) if has_profile else None
         blocks = self._blocks(count, channels)
-        norm = self._tip_norm(channels) if ends_with_rms_norm else self._batch_norm(channels)
+        norm = self._rms_norm(channels, ends_trunk=True) if ends_with_rms_norm else self._batch_norm(channels)
         return desc.Trunk(conv, from_globals, blocks, norm, self._activation(), from_profile)
 
     def _profile_encoder(self, channels: int) -> desc.ProfileEncoder:
@@ -373,7 +368,7 @@ class _Parser(_Tokens):
                 f"attention with {heads} heads of {query_channels} channels and {kv_heads} key/value heads",
                 expected="heads that share key/value heads evenly and, where they are rotated, an even size",
             )
-        norm = self._inner_norm(channels)
+        norm = self._rms_norm(channels)
         query = self._matmul(channels, heads * query_channels)
         key = self._matmul(channels, kv_heads * query_channels)
         value = self._matmul(channels, kv_heads * value_channels)
@@ -409,7 +404,7 @@ class _Parser(_Tokens):
             raise ModelError(
                 "a feed-forward block without gate", expected="SwiGLU, the only kind that the format defines"
             )
-        norm, up = self._inner_norm(channels), self._matmul(channels, hidden)
+        norm, up = self._rms_norm(channels), self._matmul(channels, hidden)
         gate, down = self._matmul(channels, hidden), self._matmul(hidden, channels)
         return desc.FeedForwardBlock(norm, up, gate, down)
 

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from typing import Any, Final, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
 
+if TYPE_CHECKING:
+    from gtp_engine.training.distillation.module_files import TorchModel
+
 THREADS: Final = 2
 """Threads of the server: one prepares inputs and copies outputs while the device works for the other."""
 _CHECK_INTERVAL: Final = 0.2
@@ -37,16 +40,6 @@ _MOST_POLICIES: Final = 2
 _MOST_MISC: Final = 6
 _VALUES: Final = 3
 """The most outputs of a network (`nn.metadata`)."""
-
-
-class BitsModel(Protocol):
-    """A network that takes planes as bits; several threads may call it."""
-
-    @property
-    def info(self) -> NetworkInfo: ...  # noqa: D102
-
-    def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
-        """Return the outputs for `bits` [K, planes, ⌈A/8⌉] and `globals_` [K, globals]."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,7 @@ class Port:
 class EvaluationServer:
     """Runs `networks` for all who have a port; a context manager, entered once all ports exist."""
 
-    def __init__(self, networks: Sequence[BitsModel]) -> None:
+    def __init__(self, networks: Sequence["TorchModel"]) -> None:
         self._networks: Final = networks
         self._ports: Final[list[tuple[Connection, Port]]] = []
         self._threads: list[threading.Thread] = []

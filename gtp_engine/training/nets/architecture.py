@@ -22,10 +22,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.base.errors import ModelError, shown, shown_path
-from gtp_engine.base.files import json_of, open_regular
+from gtp_engine.base.errors import ModelError, shown
+from gtp_engine.base.files import json_of
 from gtp_engine.nn.katago_format import description
 from gtp_engine.nn.katago_format.description import Activation, Network
+from gtp_engine.nn.metadata import read_network_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 
 PROPERTY: Final = "tengen.architecture"
@@ -113,11 +114,9 @@ def read_onnx(path: Path) -> Network:
 def _load(path: Path) -> Any:
     import onnx
 
+    data = read_network_file(path)
     try:
-        open_regular(path).close()
-        return onnx.load(path)
-    except OSError as error:
-        raise ModelError(f"network file {shown_path(path)} cannot be read ({error.strerror})") from error
+        return onnx.load_model_from_string(data)
     except Exception as error:  # protobuf's own kinds, which differ between its versions
         raise ModelError(f"{shown(path.name)} is damaged or no ONNX file") from error
 

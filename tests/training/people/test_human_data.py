@@ -23,7 +23,7 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, write_profile
+from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, profile_values
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint
@@ -199,8 +199,7 @@ def test_profiles_in_training_are_those_of_play_in_what_is_learned(tmp_path: Pat
     folder = fill(tmp_path, [line(1, black_rank="3k", white_rank="2d")], positions=100, held_out=0.0)
     batch = unpacked(samples_of(folder / TRAIN), (SIDE, SIDE))
     for row, ranks in enumerate(batch.ranks.tolist()):
-        expected = np.zeros(192, np.float32)
-        write_profile(10**8 + ranks[0] * 10**4 + ranks[1], BLACK, SIDE * SIDE, expected)
+        expected = profile_values(10**8 + ranks[0] * 10**4 + ranks[1], BLACK, SIDE * SIDE)
         found = profiles(batch)[row].numpy()
         assert found.any()
         np.testing.assert_allclose(found[6:74], expected[6:74])

@@ -9,9 +9,10 @@ None of them evaluates positions: the winrate is always one half.
 K is the number of rows, A = H·W.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +20,14 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import (
-    Evaluation,
-    FloatArray,
-    Positions,
-    board_size,
-    new_evaluation,
-    put_rows,
-    take_rows,
-)
+from gtp_engine.evaluation.positions import FloatArray, Positions, board_size, new_evaluation, put_rows, take_rows
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.network_evaluator import Model
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
-from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.training.alphago.planes import POLICY_PLANES, planes_of
 from gtp_engine.training.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.training.selfplay.plans import GamePlan
@@ -65,51 +58,49 @@ def logits_of(model: Model) -> Logits:
     return run
 
 
-class _ShownPlanes(NamedTuple):
-    """K encoded rows."""
+class PlanesPlayer(BareEvaluator, ABC):
+    """Plays by odds that follow from AlphaGo's planes, which show each row in a symmetry that its key decides."""
 
-    planes: FloatArray  # [K, 48, H, W]
-    cells: NDArray[np.int32]  # [K, A] the cell at which each row's orientation has each point
-    points: NDArray[np.int32]  # [A] the points of the board
-
-
-class _RowEncoder:
-    """Encodes rows on boards of one size, each in a symmetry that its key decides."""
-
-    def __init__(self, batch: int, width: int, height: int) -> None:
-        self._encoder: Final = AlphaGoEncoder(width, height)
-        self._planes: Final = np.zeros((batch, self._encoder.planes, height, width), dtype=np.float32)
-        self._cells: Final = cell_table(width, height)
-        self._points: Final = np.flatnonzero(self._cells[0] >= 0).astype(np.int32)
-
-    def encode(self, positions: Positions, count: int) -> _ShownPlanes:
-        """Return the first `count` rows encoded; valid until the next call."""
-        symmetries = (positions.key % np.uint64(len(self._cells))).astype(np.int32)
-        self._encoder.encode(positions, range(count), symmetries, Inputs(self._planes, NO_GLOBALS))
-        return _ShownPlanes(self._planes[:count], self._cells[symmetries[:count]][:, self._points], self._points)
-
-
-def _row_encoders() -> Callable[[Positions], _RowEncoder]:
-    """Return a function that returns the encoder for given rows; the last one is cached."""
-    cached = lru_cache(maxsize=1)(_RowEncoder)
-    return lambda positions: cached(len(positions.key), *board_size(positions))
-
-
-class PolicyPlayer(BareEvaluator):
-    """Plays by a policy network: a softmax over the moves that fill no own eye.  It plays rollouts as well."""
-
-    def __init__(self, logits: Logits, name: str) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(EvaluatorInfo(name, _BATCH, has_score=False, has_ownership=False))
-        self._logits: Final = logits
-        self._encoder_of: Final = _row_encoders()
+        self._encoder_of: Final = lru_cache(maxsize=1)(AlphaGoEncoder)
+
+    @abstractmethod
+    def odds(self, planes: FloatArray) -> FloatArray:
+        """Return the odds of the cells, [K, A], for planes [K, 48, H, W]; zeros for a row that passes."""
 
     def evaluate(self, request: Request) -> None:
         """Write the policy; see `Evaluator`."""
-        rows = self._encoder_of(request.positions).encode(request.positions, request.rows)
-        may_play = sensible(rows.planes)
-        logits = np.where(may_play, self._logits(rows.planes), -np.inf)
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
-        _write_policy(odds * may_play, rows, request.out)
+        positions, count, out = request.positions, request.rows, request.out
+        width, height = board_size(positions)
+        cells = cell_table(width, height)
+        points = np.flatnonzero(cells[0] >= 0)
+        symmetries = (positions.key % np.uint64(len(cells))).astype(np.int32)
+        planes = np.zeros((count, POLICY_PLANES, height, width), dtype=np.float32)
+        self._encoder_of(width, height).encode(positions, range(count), symmetries, Inputs(planes, NO_GLOBALS))
+        odds = self.odds(planes)
+        total = odds.sum(axis=1, keepdims=True)
+        for array in out:
+            array[:count] = 0.0
+        by_point = np.take_along_axis(odds, cells[symmetries[:count]][:, points], axis=1)
+        out.policy[np.arange(count)[:, None], points] = by_point / np.where(total > 0, total, 1)
+        out.policy[:count, PASS] = total[:, 0] == 0
+        out.win_black[:count] = out.loss_black[:count] = _EVEN
+
+
+class PolicyPlayer(PlanesPlayer):
+    """Plays by a policy network: a softmax over the moves that fill no own eye.  It plays rollouts as well."""
+
+    def __init__(self, logits: Logits, name: str) -> None:
+        super().__init__(name)
+        self._logits: Final = logits
+
+    def odds(self, planes: FloatArray) -> FloatArray:
+        """Return the exponentials of the logits; see `PlanesPlayer`."""
+        may_play = sensible(planes)
+        logits = np.where(may_play, self._logits(planes), -np.inf)
+        odds: FloatArray = np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
+        return odds * may_play
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the same policy; see `RolloutPolicy`."""
@@ -118,19 +109,17 @@ class PolicyPlayer(BareEvaluator):
         policy[:count] = out.policy[:count]
 
 
-class UniformPlayer(BareEvaluator):
+class UniformPlayer(PlanesPlayer):
     """Plays any legal move that leaves a liberty, all with equal probability."""
 
     def __init__(self) -> None:
-        super().__init__(EvaluatorInfo("uniform", _BATCH, has_score=False, has_ownership=False))
-        self._encoder_of: Final = _row_encoders()
+        super().__init__("uniform")
 
-    def evaluate(self, request: Request) -> None:
-        """Write the policy; see `Evaluator`."""
-        rows = self._encoder_of(request.positions).encode(request.positions, request.rows)
+    def odds(self, planes: FloatArray) -> FloatArray:
+        """Return 1 for such a move; see `PlanesPlayer`."""
         after = planes_of("liberties after move")
-        may_play = rows.planes[:, after.start : after.stop].any(axis=1).reshape(len(rows.planes), -1)
-        _write_policy(may_play.astype(np.float32), rows, request.out)
+        found: FloatArray = planes[:, after.start : after.stop].any(axis=1).reshape(len(planes), -1).astype(np.float32)
+        return found
 
 
 class SwitchedPlayer(BareEvaluator):
@@ -159,17 +148,6 @@ def sensible(planes: FloatArray) -> NDArray[np.bool_]:
     (plane,) = planes_of("sensibleness")
     flags: NDArray[np.bool_] = planes[:, plane].reshape(len(planes), -1) > 0
     return flags
-
-
-def _write_policy(odds: FloatArray, rows: _ShownPlanes, out: Evaluation) -> None:
-    """Write odds [K, A] of the cells of encoded rows as the policy; a row of zeros passes."""
-    count, total = len(odds), odds.sum(axis=1, keepdims=True)
-    for array in out:
-        array[:count] = 0.0
-    policy = np.take_along_axis(odds, rows.cells, axis=1) / np.where(total > 0, total, 1)
-    out.policy[np.arange(count)[:, None], rows.points] = policy
-    out.policy[:count, PASS] = total[:, 0] == 0
-    out.win_black[:count] = out.loss_black[:count] = _EVEN
 
 
 def plan_of(settings: PolicyGameSettings, *, opening_length: int = 0) -> GamePlan:
