@@ -406,28 +406,25 @@ def skills_of_levels(curve: Curve, spacing: float, below_top: float = 0.0) -> di
     }
 
 
-def _check(level: str, weaker: str, points: Sequence[float]) -> dict[str, Any]:
-    """Return the results of the games between a rank and a weaker one, the stronger one's `points`, for the file."""
-    low, high = wilson_interval(sum(points), len(points))
-    elo = elo_difference(min(max(sum(points) / len(points), 1e-3), 1 - 1e-3))
-    return {
-        "level": level,
-        "weaker": weaker,
-        "games": len(points),
-        "points": sum(points),
-        "interval": [round(low, 3), round(high, 3)],
-        "elo": round(elo),
-    }
+def checks_of(
+    games: Sequence[GameRow], skills: Mapping[str, float], pairs: Iterable[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """Return the results of the games between pairs of ranks, where there are any, as plain values for the file.
 
-
-def checks_of(games: Sequence[GameRow], skills: Mapping[str, float], levels: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the results of the games between each of these ranks and the next, where there are any."""
+    The weaker rank comes first; points are those of the stronger one.
+    """
     results: dict[tuple[float, float], list[float]] = defaultdict(list)
     for row in games:
         results[row.black, row.white].append(row.points)
         results[row.white, row.black].append(1.0 - row.points)
-    pairs = [(level, weaker, results[skills[level], skills[weaker]]) for weaker, level in pairwise(levels)]
-    return [_check(level, weaker, points) for level, weaker, points in pairs if points]
+    found = []
+    for weaker, level in pairs:
+        if points := results[skills[level], skills[weaker]]:
+            low, high = wilson_interval(sum(points), len(points))
+            elo = elo_difference(min(max(sum(points) / len(points), 1e-3), 1 - 1e-3))
+            check = {"level": level, "weaker": weaker, "games": len(points), "points": sum(points)}
+            found.append(check | {"interval": [round(low, 3), round(high, 3)], "elo": round(elo)})
+    return found
 
 
 def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -437,16 +434,6 @@ def spans_of(curve: Curve, skills: Mapping[str, float]) -> list[dict[str, Any]]:
         ends = skills[low], skills[high]
         elo, error = curve.at(ends[1]) - curve.at(ends[0]), curve.error(*ends)
         found.append({"weaker": low, "level": high, "elo": round(elo), "error": round(error)})
-    return found
-
-
-def handicap_checks(games: Sequence[GameRow], skills: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return the results of the handicap games, White's points, where there are any."""
-    found = []
-    for weaker, level in HANDICAP_PAIRS:
-        points = [1.0 - row.points for row in games if (row.black, row.white) == (skills[weaker], skills[level])]
-        if points:
-            found.append(_check(level, weaker, points))
     return found
 
 
@@ -489,7 +476,7 @@ def checked_board(
             pairings = [SkillPairing(skills[weaker], skills[level], opening) for opening in range(handicap_games)]
             measurement.play(pairings, handicap=HANDICAP_STONES)
     played = measurement.games()
-    curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, levels)
+    curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, pairwise(levels))
     board = {
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
@@ -497,7 +484,7 @@ def checked_board(
         "spans": spans_of(curve, skills),
         "checks": checks,
     }
-    if with_handicap := handicap_checks(measurement.games(HANDICAP_STONES), skills):
+    if with_handicap := checks_of(measurement.games(HANDICAP_STONES), skills, HANDICAP_PAIRS):
         board["handicap"] = with_handicap
         board["stone"] = round(curve.stone)
     return board

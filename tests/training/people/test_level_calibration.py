@@ -99,7 +99,7 @@ def test_checks_count_the_games_between_neighbouring_ranks():
     levels = CHECKED_LEVELS
     skills = {level: float(number) for number, level in enumerate(LEVELS)}
     games = games_between(skills[levels[0]], skills[levels[1]], won=10, games=10)
-    check = checks_of(games, skills, levels)[0]
+    check = checks_of(games, skills, pairwise(levels))[0]
     assert [*check.values()] == ["16k", "19k", 10, 10.0, [0.722, 1.0], 1200]
 
 
