@@ -8,10 +8,12 @@ validate_file        the agreement of a network with the teacher
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -165,41 +167,35 @@ def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weig
     return torch.stack([losses.total(weights), *losses])
 
 
+@dataclass(frozen=True)
 class DistillationTask:
     """What a run learns; norms take the statistics of batches if the network's do, but at the end of the run."""
 
-    names: Final = ("loss", *Losses._fields)
+    config: TrainConfig
+    machine: Machine
+    stream: Stream[SampleBatch]
+    weights: Mapping[str, float]
+    has_statistics: bool
+    measure: Callable[..., Tensor] = figures_of
+    """That function or what torch has compiled of it."""
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        machine: Machine,
-        stream: Stream[SampleBatch],
-        weights: Mapping[str, float],
-        *,
-        has_statistics: bool,
-    ) -> None:
-        learning = config.learning
-        self.stream: Final = stream
-        self._config: Final = config
-        self._machine: Final = machine
-        self._weights: Final = weights
-        self._has_statistics: Final = has_statistics
-        self._figures: Final = compiled(figures_of) if learning.compiled else figures_of
-        self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
+    names: ClassVar = ("loss", *Losses._fields)
+
+    @cached_property
+    def _held_out(self) -> HeldOut:
+        return HeldOut(self.config.data / HELD_OUT, self.config.learning.validation_positions)
 
     def figures(self, module: NetworkModule, batch: SampleBatch) -> Tensor:
         """Return the weighted loss, then the loss of each head."""
-        figures: Tensor = self._figures(module, batch, self._machine, self._weights)
-        return figures
+        return self.measure(module, batch, self.machine, self.weights)
 
     def counts_statistics(self, fraction: float) -> bool:
         """Return whether norms take their statistics from batches after `fraction` of the run."""
-        return self._has_statistics and fraction < 1 - self._config.learning.fixed_norms
+        return self.has_statistics and fraction < 1 - self.config.learning.fixed_norms
 
     def validate(self, module: NetworkModule) -> Validation:
         """Return the figures of each set, such as "9x9" or "9x9 player"."""
-        agreements = self._held_out.validate(module, self._machine)
+        agreements = self._held_out.validate(module, self.machine)
         return {
             str(place): {name: figure for name, figure in vars(each).items() if not math.isnan(figure)}
             for place, each in agreements.items()
@@ -250,9 +246,10 @@ def new_loop(
     recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
     network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
     weights = {**LOSS_WEIGHTS, "value": _WEIGHT_OF_RESULTS} if facts.has_ranks else LOSS_WEIGHTS
+    measure = compiled(figures_of) if learning.compiled else figures_of
     loop = TrainingLoop(
         module,
-        DistillationTask(config, machine, stream, weights, has_statistics=module.counts_statistics),
+        DistillationTask(config, machine, stream, weights, module.counts_statistics, measure),
         learning,
         machine,
         config.out,

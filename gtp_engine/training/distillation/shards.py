@@ -30,7 +30,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -181,6 +181,7 @@ def write_shard(path: Path, samples: Samples, meta: ShardMeta, *, compressed: bo
         save(file, meta=np.array(text), **samples._asdict())
 
 
+@dataclass(frozen=True, eq=False)
 class ShardWriter:
     """Writes samples to `folder` as shards, each drawn at random from the samples of several; `close` writes the rest.
 
@@ -188,28 +189,19 @@ class ShardWriter:
     must be none yet.  `sizes` are the positions of a shard in each of the two folders.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        rng: np.random.Generator,
-        meta_of: Callable[[BoardSides], ShardMeta],
-        sizes: Mapping[str, int] = SHARD_SIZES,
-        *,
-        compressed: bool = True,
-    ) -> None:
-        self._folder: Final = folder
-        self._rng: Final = rng
-        self._meta_of: Final = meta_of
-        self._sizes: Final = sizes
-        self._compressed: Final = compressed
-        self._numbers: Final[Counter[tuple[str, BoardSides]]] = Counter()
-        self._waiting: Final[dict[tuple[str, BoardSides], list[Samples]]] = {}
+    folder: Path
+    rng: np.random.Generator
+    meta_of: Callable[[BoardSides], ShardMeta]
+    sizes: Mapping[str, int] = field(default_factory=lambda: SHARD_SIZES)
+    compressed: bool = True
+    _numbers: Counter[tuple[str, BoardSides]] = field(default_factory=Counter, init=False)
+    _waiting: dict[tuple[str, BoardSides], list[Samples]] = field(default_factory=dict, init=False)
 
     def add(self, split: str, board: BoardSides, samples: Samples) -> None:
         """Add samples to one of the two folders, and write a shard when there are enough."""
         place = (split, board)
         self._waiting.setdefault(place, []).append(samples)
-        if self._waiting_at(place) >= BUFFER_SHARDS * self._sizes[split]:
+        if self._waiting_at(place) >= BUFFER_SHARDS * self.sizes[split]:
             self._write(place)
 
     def close(self) -> None:
@@ -224,10 +216,10 @@ class ShardWriter:
     def _write(self, place: tuple[str, BoardSides]) -> None:
         """Write a shard of some of the waiting samples."""
         split, board = place
-        samples, meta = join(self._waiting[place]), self._meta_of(board)
-        chosen, rest = np.split(self._rng.permutation(samples.count), [self._sizes[split]])
+        samples, meta = join(self._waiting[place]), self.meta_of(board)
+        chosen, rest = np.split(self.rng.permutation(samples.count), [self.sizes[split]])
         name = ShardName(*board, meta.seed, self._numbers[place])
-        write_shard(self._folder / split / str(name), samples.take(chosen), meta, compressed=self._compressed)
+        write_shard(self.folder / split / str(name), samples.take(chosen), meta, compressed=self.compressed)
         self._numbers[place] += 1
         self._waiting[place] = [samples.take(rest)]
 

@@ -153,7 +153,7 @@ def gradients_of(
     machine = choose_machine("cpu", precision, threads=1)
     config = tiny_config(tmp_path)
     stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)
-    task = DistillationTask(config, machine, stream, LOSS_WEIGHTS, has_statistics=False)
+    task = DistillationTask(config, machine, stream, LOSS_WEIGHTS, False)
     return ParallelGradients(machine.place(module), machine, task.figures, threads=threads)
 
 
