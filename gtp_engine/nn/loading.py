@@ -19,6 +19,7 @@ the board is the usual one, it has to find about the same.
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -97,7 +98,7 @@ def store_evaluation(path: Path) -> None:
         policy = _softmax(found.policy[0, 0])
         kept["moves"] = {str(move): round(float(policy[move]), 4) for move in np.argsort(-policy)[:_KEPT_MOVES]}
     if found.value is not None:
-        kept["value"] = [round(float(result), 4) for result in _results(found.value)]
+        kept["value"] = [round(float(result), 4) for result in _results(found.value)[0]]
     add_property(path, EVALUATION, json.dumps(kept))
 
 
@@ -108,7 +109,7 @@ def check_evaluation(model: Model, board: tuple[int, int]) -> None:
         return
     try:
         kept = json_of(read_properties(model.path).get(EVALUATION, "{}"))
-        pairs = [] if found.value is None else [*zip(_results(found.value), kept.get("value", []), strict=False)]
+        pairs = [] if found.value is None else [*zip(_results(found.value)[0], kept.get("value", []), strict=False)]
         if found.policy is not None:
             policy = _softmax(found.policy[0, 0])
             pairs += [(policy[int(move)], share) for move, share in kept.get("moves", {}).items()]
@@ -130,8 +131,8 @@ def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
 
 
 def _results(value: FloatArray) -> FloatArray:
-    """Return probabilities of KataGo's results, or the value as it is, for one position."""
-    return _softmax(value[0]) if value.shape[1] > 1 else value[0]
+    """Return probabilities of KataGo's results, or values as they are."""
+    return _softmax(value) if value.shape[1] > 1 else value
 
 
 def _largest_difference(a: RawOutputs, b: RawOutputs, count: int) -> float:
@@ -140,9 +141,7 @@ def _largest_difference(a: RawOutputs, b: RawOutputs, count: int) -> float:
     if a.policy is not None and b.policy is not None:
         differences.append(float(np.abs(_softmax(a.policy[:count, 0]) - _softmax(b.policy[:count, 0])).max()))
     if a.value is not None and b.value is not None:
-        is_katago = a.value.shape[1] > 1
-        results = [_softmax(value[:count]) if is_katago else value[:count] for value in (a.value, b.value)]
-        differences.append(float(np.abs(results[0] - results[1]).max()))
+        differences.append(float(np.abs(_results(a.value[:count]) - _results(b.value[:count])).max()))
     return float(np.max(differences))  # NaN if any of them is
 
 
@@ -238,18 +237,16 @@ def _evaluator(
     boards = {board for entry in files.values() for board in entry.for_boards}
     times = call_times(searching, board, threads=config.network_threads) if all_play and not batch else CallTimes()
     chosen = {board: [entry.for_boards.get(board, entry) for entry in files.values()] for board in boards}
-    return NetworkEvaluator(
+    evaluator = NetworkEvaluator(
         by_purpose["policy"],
         by_purpose.get("value"),
         rollout=by_purpose.get("rollout"),
         rollout_weights=rollout_weights,
         config=config,
-        call_seconds=times.alone,
-        pair_seconds=times.pairs,
-        names_by_board={
-            board: " + ".join(dict.fromkeys(each.info.name for each in entries)) for board, entries in chosen.items()
-        },
     )
+    names = {board: " + ".join(dict.fromkeys(each.info.name for each in entries)) for board, entries in chosen.items()}
+    evaluator.info = replace(evaluator.info, call_seconds=times.alone, pair_seconds=times.pairs, names_by_board=names)
+    return evaluator
 
 
 class _LoadedModel(OnnxModel):
@@ -260,49 +257,23 @@ class _LoadedModel(OnnxModel):
 
     def __init__(self, files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> None:
         super().__init__(files.path(runtime.precision), runtime, threads=threads, batch=batch)
-        self._for_boards: Final = {
+        others = {
             board: OnnxModel(each.path(runtime.precision), runtime, threads=threads, batch=batch)
             for board, each in files.for_boards.items()
         }
-        self.files = (self.path, *(each.path for each in self._for_boards.values()))
-        self._unchecked: Final[set[OnnxModel]] = {self, *self._for_boards.values()}
+        self._for_boards: Final[dict[tuple[int, int], OnnxModel]] = others
+        self._networks: Final = (self, *others.values())  # of which OnnxModel's own methods are called below
+        self.files = tuple(each.path for each in self._networks)
+        self._unchecked: Final[set[OnnxModel]] = {*self._networks}
         self._checking: Final = threading.RLock()  # which the thread that checks may take again, to run the network
 
-    def check(self, board: tuple[int, int]) -> None:
-        """Raise ModelError if the network for this board does not play it, cannot be run, or is damaged.
+    def check(self, board: tuple[int, int]) -> OnnxModel:
+        """Return the network for this board; raises ModelError if it does not play it, cannot be run, or is damaged.
 
         That takes a session for one position; the others are created by `prepare`, beside the kernels at a start.
+        Other threads wait meanwhile.
         """
-        self._check(self._for_boards.get(board) or self, board)
-
-    def halve_cores(self) -> bool:
-        """Return whether two calls can be run at a time from now on, to each network."""
-        return all([super().halve_cores(), *(other.halve_cores() for other in self._for_boards.values())])
-
-    def join_cores(self) -> None:
-        """Have calls to each network take turns again."""
-        super().join_cores()
-        for other in self._for_boards.values():
-            other.join_cores()
-
-    def prepare(self, width: int, height: int) -> None:
-        """Get the network for boards of this size ready; raises ModelError."""
-        other = self._for_boards.get((width, height))
-        if other is None:
-            super().prepare(width, height)
-        else:
-            other.prepare(width, height)
-        self._check(other or self, (width, height))
-
-    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
-        """Return the outputs of the network for these boards; see `OnnxModel`.  Raises ModelError if it is damaged."""
-        height, width = spatial.shape[2:]
-        other = self._for_boards.get((width, height))
-        self._check(other or self, (width, height))
-        return super().run(spatial, globals_) if other is None else other.run(spatial, globals_)
-
-    def _check(self, network: OnnxModel, board: tuple[int, int]) -> None:
-        """Raise ModelError if a network that has not passed yet is damaged; other threads wait meanwhile."""
+        network = self._for_boards.get(board, self)
         with self._checking:
             if network in self._unchecked:
                 self._unchecked.remove(network)
@@ -311,12 +282,31 @@ class _LoadedModel(OnnxModel):
                 except ModelError:
                     self._unchecked.add(network)
                     raise
+        return network
+
+    def halve_cores(self) -> bool:
+        """Return whether two calls can be run at a time from now on, to each network."""
+        return all([OnnxModel.halve_cores(each) for each in self._networks])
+
+    def join_cores(self) -> None:
+        """Have calls to each network take turns again."""
+        for each in self._networks:
+            OnnxModel.join_cores(each)
+
+    def prepare(self, width: int, height: int) -> None:
+        """Get the network for boards of this size ready; raises ModelError."""
+        OnnxModel.prepare(self._for_boards.get((width, height), self), width, height)
+        self.check((width, height))
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the outputs of the network for these boards; see `OnnxModel`.  Raises ModelError if it is damaged."""
+        height, width = spatial.shape[2:]
+        return OnnxModel.run(self.check((width, height)), spatial, globals_)
 
     def close(self) -> None:
         """Free the networks."""
-        super().close()
-        for other in self._for_boards.values():
-            other.close()
+        for each in self._networks:
+            OnnxModel.close(each)
 
 
 def _check_trust(

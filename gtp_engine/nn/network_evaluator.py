@@ -11,10 +11,9 @@ which K are evaluated.
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -175,7 +174,7 @@ class NetworkEvaluator:
     even, and rollouts have to say what a position is worth.  For searches that play positions out,
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
-    orientations, whose mean is taken.  `call_seconds`, `pair_seconds` and `names_by_board` are as in `EvaluatorInfo`.
+    orientations, whose mean is taken.
     """
 
     def __init__(
@@ -187,18 +186,12 @@ class NetworkEvaluator:
         rollout_weights: object = None,
         config: NetworkConfig,
         looks: int = 1,
-        call_seconds: tuple[tuple[int, float], ...] = (),
-        pair_seconds: tuple[tuple[int, float], ...] = (),
-        names_by_board: Mapping[tuple[int, int], str] = MappingProxyType({}),
     ) -> None:
         self.networks: Final = tuple(dict.fromkeys(each for each in (policy, value, rollout) if each is not None))
         infos, of_value = [network.model.info for network in self.networks], (value or policy).model.info
-        self.info: Final = EvaluatorInfo(
+        self.info = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
             batch=policy.model.batch,
-            call_seconds=call_seconds,
-            pair_seconds=pair_seconds,
-            names_by_board=dict(names_by_board),
             has_value=value is not None,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
