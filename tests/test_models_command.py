@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in a folder of its own, on a processor without use for 8-bit copies."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TENGEN_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr("gtp_engine.nn.missing_copy.describe_machine", lambda: {"simd": []})
+    monkeypatch.setattr("gtp_engine.nn.network_files.describe_machine", lambda: {"simd": []})
     return tmp_path
 
 
@@ -177,7 +177,7 @@ class TestFromWheel:
 def test_an_8_bit_copy_is_made_behind_or_now_or_not(
     option: tuple[str, ...], end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "gtp_engine.nn.missing_copy"
+    module = "gtp_engine.nn.network_files"
     monkeypatch.setattr(f"{module}.begin_faster_copy", lambda path: f"begun for {path}")
     monkeypatch.setattr(
         "gtp_engine.training.quantization.faster_copy.make_faster_copy",

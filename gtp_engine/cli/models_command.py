@@ -110,7 +110,7 @@ def default_command(name: str | None) -> None:
 def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
     """Make 8-bit copies of networks where they are faster, in the background if `make` is None."""
     from gtp_engine.base.progress import ProgressBar
-    from gtp_engine.nn.missing_copy import begin_faster_copy
+    from gtp_engine.nn.network_files import begin_faster_copy
     from gtp_engine.nn.plug_ins import make_faster_copy
 
     for file in files:

@@ -9,9 +9,8 @@ onnx_model          a network file on a provider
 openvino_session, onnxruntime_session   the two libraries that run networks
 providers           which provider runs a network, in which precision, and why
 metadata            the `tengen.…` properties of a network file
-network_files       the files of a network: one for each purpose, in float32 and quantized to 8 bits
+network_files       the files of a network, in float32 and quantized to 8 bits; who makes a missing copy behind
 quantized_copy      the 8-bit copy of a network, and whether it is good enough to play
-missing_copy        whether one is missing that would be faster here, and who makes it behind
 named_networks      networks by name, the user's and those that ship; which one is the default
 encoders            the protocol of encoders and KataGo's: the arrays they fill, profiles of human-like networks
 encoding            games as such arrays, for the public interface

@@ -3,21 +3,30 @@
 `NET.onnx` in float32 and `NET-int8.onnx` beside it are one network: naming the first means the better of the two on
 this processor (`providers`).  In a folder, a network that plays one board only stands beside one that plays others too,
 and plays that board in its place.
+
+Where a copy is missing with which this processor would gain, it is made behind: that is the work of
+`training.quantization`, which is started here as a process, by its name (`plug_ins`).
 """
 
 import os
+import subprocess
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
+from gtp_engine.base.machine import describe_machine
 from gtp_engine.base.worker_process import join_command
-from gtp_engine.compiled.kernel_cache import kept_network
+from gtp_engine.compiled.kernel_cache import kept_network, package_environment
 from gtp_engine.nn.metadata import NetworkInfo, read_info
 from gtp_engine.nn.named_networks import named_networks
-from gtp_engine.nn.providers import Provider, gains_from_int8
+from gtp_engine.nn.onnx_model import installed_providers
+from gtp_engine.nn.plug_ins import FASTER_COPY
+from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes, gains_from_int8
 from gtp_engine.nn.quantized_copy import (
+    LOG_NAME,
     NOTHING_KNOWN,
     CopyQuality,
     UnfinishedCopy,
@@ -180,3 +189,55 @@ def onnx_files(folder: Path) -> Sequence[Path]:
     if not files:
         raise ModelError(f"folder {shown_path(folder)} holds no ONNX file", advice=_IMPORT_ADVICE)
     return files
+
+
+# The 8-bit copy that is missing, where this processor gains from one
+
+_PROGRAM: Final = f"from {FASTER_COPY} import main; main()"
+"""The program of the process that makes a copy behind."""
+
+_DETACHED_ON_WINDOWS: Final = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
+
+
+def provider_here() -> tuple[Provider, list[str] | None]:
+    """Return the provider that runs float32 networks here, and the processor's instruction sets."""
+    simd = describe_machine()["simd"]
+    runtimes = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)
+    return runtimes[0].provider, simd
+
+
+def may_need_copy(path: Path) -> bool:
+    """Return whether a float32 network file has no 8-bit copy, and this machine may gain from one.
+
+    Raises ModelError if the network cannot be read.
+    """
+    files = find_networks(path)["policy"]
+    return QUANTIZED not in files.paths and can_be_quantized(files.info) and can_gain_from_int8(*provider_here())
+
+
+def begin_faster_copy(path: Path) -> str:
+    """Begin to make the 8-bit copy that is missing, in another process; return a sentence for the user, or "".
+
+    The process steps aside for all others and outlives this one.  Raises ModelError if the network cannot be read.
+    """
+    if not may_need_copy(path) or kept_network(trial_key(path)) is not None:
+        return ""
+    unfinished = UnfinishedCopy(quantized_path(path))
+    command = f"`{quantize_command(path)}`"
+    if unfinished.is_being_made:
+        return f"An 8-bit copy is being made in the background ({unfinished.progress})."
+    try:
+        unfinished.folder.mkdir(exist_ok=True)
+        with (unfinished.folder / LOG_NAME).open("ab") as log:
+            subprocess.Popen(
+                [sys.executable, "-P", "-c", _PROGRAM, str(path.absolute())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=package_environment(dict(os.environ)),
+                start_new_session=True,
+                creationflags=_DETACHED_ON_WINDOWS,
+            )
+    except OSError as error:
+        return f"An 8-bit copy cannot be made in the background ({error.strerror or error}): {command} makes it."
+    return f"If faster, an 8-bit copy is made in the background (--no-int8: none); if stopped, {command} goes on."

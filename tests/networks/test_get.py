@@ -52,7 +52,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(published_networks, "find_spec", lambda name: None)
     monkeypatch.setattr(published_networks.shutil, "which", lambda name: None)
-    monkeypatch.setattr("gtp_engine.nn.missing_copy.describe_machine", lambda: {"simd": []})
+    monkeypatch.setattr("gtp_engine.nn.network_files.describe_machine", lambda: {"simd": []})
     pip_is(monkeypatch, None)
     return content
 

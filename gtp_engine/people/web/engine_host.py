@@ -20,10 +20,9 @@ from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Requ
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.missing_copy import begin_faster_copy
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
-from gtp_engine.nn.network_files import onnx_files
+from gtp_engine.nn.network_files import begin_faster_copy, onnx_files
 from gtp_engine.nn.published_networks import get_network
 from gtp_engine.protocols.analysis.schedule import Schedule, Send, SharedSchedule
 from gtp_engine.protocols.analysis.worker import Searchers, Worker

@@ -1,4 +1,4 @@
-"""The 8-bit copy of a network, made where this processor gains from it; `nn.missing_copy` says where, and starts it.
+"""The 8-bit copy of a network, made where this processor gains from it; `nn.network_files` says where, and starts it.
 
 Whether it does is tried first, in seconds, where making a good copy takes minutes: the trial's copy has all layers in 8
 bits, with ranges of values from random boards.  So it is of no use for playing, but as fast as any copy can be.
@@ -23,7 +23,7 @@ from gtp_engine.base.streams import write_log
 from gtp_engine.compiled.kernel_cache import keep_network
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.missing_copy import may_need_copy, provider_here
+from gtp_engine.nn.network_files import may_need_copy, provider_here
 from gtp_engine.nn.onnx_model import random_inputs
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path, trial_key
 from gtp_engine.training.quantization.calibration import CalibrationInputs
@@ -44,7 +44,7 @@ _LOWEST_PRIORITY: Final = 19
 
 
 def main() -> None:
-    """Make the copy of the file that the command line names, as the process that `nn.missing_copy` starts."""
+    """Make the copy of the file that the command line names, as the process that `nn.network_files` starts."""
     step_aside()
     path = Path(sys.argv[1])
     try:

@@ -12,7 +12,6 @@ import pytest
 from nn import tiny_networks
 
 from gtp_engine.base.files import sha256_of
-from gtp_engine.nn import missing_copy as door
 from gtp_engine.nn import network_files
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.plug_ins import FASTER_COPY
@@ -30,7 +29,7 @@ def nothing(*_: object) -> None:
 
 
 def hint_for(path: Path) -> str:
-    return network_files.quantization_hint(network_files.find_networks(path)["policy"], *door.provider_here())
+    return network_files.quantization_hint(network_files.find_networks(path)["policy"], *network_files.provider_here())
 
 
 def faster_copy(
@@ -44,8 +43,8 @@ def faster_copy(
     gain: float = 1.5,
 ) -> list[str]:
     """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
-    monkeypatch.setattr(door, "describe_machine", lambda: {"simd": [simd]})
-    monkeypatch.setattr(door, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(network_files, "describe_machine", lambda: {"simd": [simd]})
+    monkeypatch.setattr(network_files, "installed_providers", lambda: ["openvino"])
 
     def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
         target.touch()
@@ -120,9 +119,9 @@ def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Return the command lines of processes, which are not started; the processor gains from 8 bits."""
     commands: list[list[str]] = []
-    monkeypatch.setattr(door, "describe_machine", lambda: {"simd": ["avx_vnni"]})
-    monkeypatch.setattr(door, "installed_providers", lambda: ["openvino"])
-    monkeypatch.setattr(door.subprocess, "Popen", lambda command, **_: commands.append(command))
+    monkeypatch.setattr(network_files, "describe_machine", lambda: {"simd": ["avx_vnni"]})
+    monkeypatch.setattr(network_files, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(network_files.subprocess, "Popen", lambda command, **_: commands.append(command))
     return commands
 
 
@@ -131,7 +130,7 @@ def test_a_copy_behind(
 ) -> None:
     """`models get` and `import` took ten minutes before they said that the network can play."""
     monkeypatch.setattr(network_files, "_SMALLEST_TO_QUANTIZE", 0)  # it gets no advice otherwise
-    text = door.begin_faster_copy(path)
+    text = network_files.begin_faster_copy(path)
     assert "is made in the background (--no-int8: none)" in text
     assert "is being made, or was stopped (just begun;" in hint_for(path)
     assert f"`gtp-engine models quantize {path}` goes on" in text
@@ -142,7 +141,7 @@ def test_a_copy_behind(
     faster_copy_module.main()
     assert "No 8-bit copy is made" in capsys.readouterr().err
     assert [*path.parent.iterdir()] == [path]
-    assert hint_for(path) == door.begin_faster_copy(path) == "", "the trial is kept"
+    assert hint_for(path) == network_files.begin_faster_copy(path) == "", "the trial is kept"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="only Linux has a class for idle time")
@@ -164,17 +163,17 @@ def test_a_copy_is_begun_once(path: Path, started: list[list[str]], monkeypatch:
         unfinished.note(0.43, "playing games")
         unfinished.note(0.44, "too soon after another note")
         faster_copy_module.main()  # of a process that was started before, and found 8 bits no faster
-        text = door.begin_faster_copy(path)
+        text = network_files.begin_faster_copy(path)
         assert text == "An 8-bit copy is being made in the background (43%, playing games)."
         assert f"was stopped (43%, playing games; `gtp-engine models quantize {path}` goes on)" in hint_for(path)
     tiny_networks.v7_network(quantized_path(path), precision="int8", quantized_from=sha256_of(path))
-    assert door.begin_faster_copy(path) == "" and started == []
+    assert network_files.begin_faster_copy(path) == "" and started == []
     assert is_quantized_copy(quantized_path(path)) and not is_quantized_copy(path.with_name("alone-int8.onnx"))
 
 
 @pytest.mark.usefixtures("started")
 def test_where_no_process_can_be_started(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refusal = Mock(side_effect=OSError(11, "Resource temporarily unavailable"))
-    monkeypatch.setattr(door.subprocess, "Popen", refusal)
-    text = door.begin_faster_copy(path)
+    monkeypatch.setattr(network_files.subprocess, "Popen", refusal)
+    text = network_files.begin_faster_copy(path)
     assert text.startswith("An 8-bit copy cannot be made in the background (Resource temporarily unavailable): ")
