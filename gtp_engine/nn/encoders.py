@@ -95,11 +95,12 @@ class KatagoV7Encoder:
     (`NetworkInfo.suicide_area`).
     """
 
-    name: Final = KATAGO_ENCODER
-    planes: Final = PLANES
-    globals: Final = GLOBALS
+    name = KATAGO_ENCODER
+    planes = PLANES
+    globals = GLOBALS
 
     def __init__(self, width: int, height: int, *, suicide_area: bool = False) -> None:
+        self._area = width * height
         self._suicide_area = suicide_area
         self._cells = cell_table(width, height)
         self._work = new_encoder_work(width, height)
@@ -194,20 +195,15 @@ def _write_date(profile: HumanProfile, values: np.ndarray) -> None:
 _PROFILE: Final = Conditions._fields.index("human_profile")
 
 
-class KatagoHumanEncoder:
-    """Encodes for boards of one size, on one thread at a time; `suicide_area` as in `KatagoV7Encoder`."""
+class KatagoHumanEncoder(KatagoV7Encoder):
+    """The same with a profile of the players."""
 
-    name: Final = HUMAN_ENCODER
-    planes: Final = PLANES
-    globals: Final = GLOBALS + PROFILE_INPUTS
-
-    def __init__(self, width: int, height: int, *, suicide_area: bool = False) -> None:
-        self._area = width * height
-        self._position_encoder = KatagoV7Encoder(width, height, suicide_area=suicide_area)
+    name = HUMAN_ENCODER
+    globals = GLOBALS + PROFILE_INPUTS
 
     def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
         """Fill rows; see `Encoder`.  Raises ModelError if the conditions of a row hold no profile."""
-        self._position_encoder.encode(positions, rows, symmetries, out)
+        super().encode(positions, rows, symmetries, out)
         for row in rows:
             profile, color = int(positions.conditions[row, _PROFILE]), int(positions.to_play[row])
             out.globals_[row, GLOBALS:] = profile_values(profile, color, self._area)

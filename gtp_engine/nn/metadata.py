@@ -36,7 +36,7 @@ all for the side to move.  B, H and W are free dimensions called batch, height a
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +59,9 @@ _FIRST_WITH_ERRORS: Final = 9
 
 PROFILE_INPUTS: Final = 192
 """Global values that describe the players whom a network imitates (`nn.encoders`)."""
+
+NETWORK_FILE: Final = "network file"
+"""What messages call a file that is written."""
 
 _PREFIX: Final = "tengen."
 _HOW_TO_GET_ONE: Final = "import a KataGo network with `gtp-engine models import`"
@@ -276,6 +279,18 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     with writing(file, ModelError, "network"), replacing(file) as unfinished:
         unfinished.write_bytes(model.SerializeToString() + _properties(others | texts))
     return info
+
+
+def write_model(model: Any, target: Path, check: Callable[[Path], None]) -> None:
+    """Write an `onnx.ModelProto` to `target`, replacing an older file once the new one has passed `check`.
+
+    Raises ModelError if it cannot be written, and what `check` raises.
+    """
+    with writing(target, ModelError, NETWORK_FILE):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as unfinished:
+            unfinished.write_bytes(model.SerializeToString())
+            check(unfinished)
 
 
 def add_property(path: Path, key: str, text: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import check_result, replacing, sha256_of, writing
+from gtp_engine.base.files import check_result, sha256_of
 from gtp_engine.compiled.kernel_cache import keep_network, kept_network
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
@@ -30,6 +30,7 @@ from gtp_engine.nn.metadata import (
     NetworkInfo,
     read_info,
     read_network_file,
+    write_model,
 )
 from gtp_engine.nn.named_networks import shipped_networks, user_folder
 from gtp_engine.nn.network_files import KATAGO_ENDINGS
@@ -40,9 +41,6 @@ KATAGO_LICENSE: Final = (
     "KataGo's networks: https://katagotraining.org/network_license/ (kata1), https://katagoarchive.org (older runs)"
 )
 """Where the terms of KataGo's networks are published; their files do not contain them."""
-
-NETWORK_FILE: Final = "network file"
-"""What messages call the file that is written."""
 
 _DIGITS: Final = 8
 """Digits of the hash in the name of a copy: files of one name, such as default_model, are different networks."""
@@ -85,12 +83,7 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
         raise ModelError(f"{name}: {error}") from error
     digest = hashlib.sha256(data).hexdigest()
     info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest, advantages=True)
-    content = build_model(network, info).SerializeToString()
-    with writing(target, ModelError, NETWORK_FILE):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as unfinished:
-            unfinished.write_bytes(content)
-            store_evaluation(unfinished)
+    write_model(build_model(network, info), target, store_evaluation)
     return Conversion(target, info, network.parameters, target.stat().st_size)
 
 

@@ -16,7 +16,6 @@ A network file replaces an older one only after a comparison with the module tha
 
 import pickle
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -119,18 +118,6 @@ def read_checkpoint(path: Path) -> Checkpoint:
             f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {CHECKPOINT_FILE} of a run"
         ) from error
     raise ModelError(f"checkpoint {shown_path(path)} has format {found}", expected=f"{FORMAT}")
-
-
-def write_checked(model: Any, target: Path, check: Callable[[Path], None]) -> None:
-    """Write an `onnx.ModelProto` to `target`, replacing an older file once the new one has passed `check`.
-
-    Raises ModelError if it cannot be written, and what `check` raises.
-    """
-    with writing(target, ModelError, "network file"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as unfinished:
-            unfinished.write_bytes(model.SerializeToString())
-            check(unfinished)
 
 
 def check_output(found: NDArray[np.float32], wanted: NDArray[np.float32], what: str) -> None:

@@ -25,13 +25,13 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_info, write_model
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, random_inputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
-from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint, write_checked
+from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint
 from gtp_engine.training.core.devices import choose_machine, compiled
 from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
@@ -195,7 +195,7 @@ def export_network(
         check_file(path, module)
         store_evaluation(path)
 
-    write_checked(model, target, check)
+    write_model(model, target, check)
 
 
 def model_of(network: Network, info: NetworkInfo) -> Any:

@@ -66,9 +66,8 @@ from gtp_engine.base.files import check_result, replacing, sha256_of, writing
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NETWORK_FILE, NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_export.convert import NETWORK_FILE
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (

@@ -28,14 +28,14 @@ from gtp_engine.base.errors import ConfigError, ModelError, shown_path
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import BatchNorm
-from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.metadata import NetworkInfo, write_model
 from gtp_engine.nn.onnx_export.graph import Graph
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES
 from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
 from gtp_engine.training.alphago.stages.stage_settings import StageRun
-from gtp_engine.training.core.checkpoint import check_output, read_checkpoint, write_checked
+from gtp_engine.training.core.checkpoint import check_output, read_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
 from gtp_engine.training.nets.layers import NormLayer, floats
 
@@ -225,7 +225,7 @@ def export_net(module: Net, target: Path, *, name: str, origin: str, terms: str)
     Raises ModelError, with the difference, if they do not.
     """
     model = model_of(module, name=name, origin=origin, terms=terms)
-    write_checked(model, target, lambda path: check_net_file(path, module))
+    write_model(model, target, lambda path: check_net_file(path, module))
 
 
 def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:

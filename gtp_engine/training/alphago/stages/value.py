@@ -41,13 +41,7 @@ from gtp_engine.training.alphago.stages.game_records import (
 from gtp_engine.training.alphago.stages.nets import PolicyNet, ValueNet, export_run, new_net, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, UniformPlayer, plan_of
 from gtp_engine.training.alphago.stages.replay import PositionRefs
-from gtp_engine.training.alphago.stages.stage_settings import (
-    AREA_RULES,
-    PolicyGameSettings,
-    StageRun,
-    ValueLearning,
-    ValueSettings,
-)
+from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.supervised import ExampleTask, train
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.selfplay.plans import GamePlan
@@ -156,9 +150,9 @@ def _check_terms(episodes: Sequence[Episode], terms: PolicyGameSettings, folder:
     wanted = PRESETS[terms.rules]
     for game in (episode.game for episode in episodes):
         if game.rules != wanted or game.komi != terms.komi:
-            names = [name for name in AREA_RULES if PRESETS[name] == game.rules] or ["other"]
+            rules = game.rules.preset_name() or "other"
             raise ConfigError(
-                f"the games in {shown_path(folder)} have {names[0]} rules and komi {game.komi:g}",
+                f"the games in {shown_path(folder)} have {rules} rules and komi {game.komi:g}",
                 expected=f"{terms.rules} rules and komi {terms.komi:g}",
                 advice="give the settings that they were played with, or another folder",
             )
