@@ -247,24 +247,16 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
     """
     from gtp_engine.base.errors import ModelError
     from gtp_engine.nn.onnx_export.convert import onnx_name
-    from gtp_engine.nn.published_networks import (
-        convert_packed,
-        installed_katrain,
-        license_line,
-        open_package,
-        read_networks,
-    )
+    from gtp_engine.nn.published_networks import convert_package, installed_katrain
 
     package = package or installed_katrain()
     if package is None:
         advice = "name a wheel: `pip download --no-deps katrain==1.20.0`"
         raise ModelError("KaTrain is not installed here", advice=advice)
-    with open_package(package) as opened:
-        for data, name in read_networks(opened):
-            conversion = convert_packed(data, name, opened, folder / onnx_name(name))
-            click.echo(license_line(opened, conversion.path))
-            _show_conversion(conversion)
-            offer_faster_copies([conversion.path], make=int8)
+    for conversion, licence in convert_package(package, lambda data, name: folder / onnx_name(name)):
+        click.echo(licence)
+        _show_conversion(conversion)
+        offer_faster_copies([conversion.path], make=int8)
 
 
 @models_command.command("info")

@@ -1,7 +1,7 @@
 """Published networks that `gtp-engine models get` can fetch, and how one gets into the user's folder.
 
-    get_network     gets one of them by name, or one from a wheel, a folder or a file
-    open_package    the networks in a wheel or folder, or in an installed KaTrain
+    get_network       gets one of them by name, or one from a wheel, a folder or a file
+    convert_package   converts the networks in a wheel or folder, or in an installed KaTrain
 
 The networks lie in the wheels of KaTrain, a program for studying Go on PyPI: no account and no other site than the
 package index is needed.  A wheel is used only if its hash is the one given here, so what an index delivers under that
@@ -118,18 +118,19 @@ def _installed_with(network: PublishedNetwork) -> Path | None:
 
 def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], None]) -> list[Path]:
     """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
-    written = []
     from gtp_engine.nn.onnx_export.convert import onnx_name
 
-    with open_package(package) as opened:
-        for data, name in read_networks(opened):
-            known = network_in_file(hashlib.sha256(data).hexdigest())
-            if only is None or known is only:
-                target = _folder() / (f"{known.name}.onnx" if known else onnx_name(name))
-                conversion = convert_packed(data, name, opened, target)
-                log(license_line(opened, target))
-                log(f"{conversion.info.name} is now in {target} ({conversion.size / 1e6:.0f} MB).")
-                written.append(target)
+    def target_of(data: bytes, name: str) -> Path | None:
+        known = network_in_file(hashlib.sha256(data).hexdigest())
+        if only is not None and known is not only:
+            return None
+        return _folder() / (f"{known.name}.onnx" if known else onnx_name(name))
+
+    written = []
+    for conversion, licence in convert_package(package, target_of):
+        log(licence)
+        log(f"{conversion.info.name} is now in {conversion.path} ({conversion.size / 1e6:.0f} MB).")
+        written.append(conversion.path)
     if not written:
         raise ModelError(f"{shown_path(package)} does not contain {only.name if only else 'a network'}")
     return written
@@ -230,39 +231,30 @@ def open_package(path: Path) -> Iterator[Package]:
         yield _package(zipfile.Path(archive), path.name)
 
 
-def read_networks(package: Package) -> Iterator[tuple[bytes, str]]:
-    """Yield content and name of each network file of an open package; raises ModelError if one cannot be read."""
-    for file in package.networks:
-        yield _content(file, package.name), file.name
+def convert_package(path: Path, target_of: Callable[[bytes, str], Path | None]) -> Iterator[tuple["Conversion", str]]:
+    """Convert the networks of a package; yield each conversion, and a line about the licence of the network.
 
-
-def convert_packed(data: bytes, name: str, package: Package, target: Path) -> "Conversion":
-    """Convert a network file of a package to `target`, with its origin and licence; raises ModelError.
-
-    The package's licence, if any, is also written beside it (`license_line` says where).
+    `target_of` returns the file to write, by content and name of the network's file, None to leave it out.  The
+    package's licence, if any, is written beside it.  Raises ModelError.
     """
     from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, convert_bytes  # here: imports onnx
 
-    origin = name if package.name == name else f"{name} in {package.name}"
-    terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
-    conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
-    if package.license:
-        place = _license_path(target)
-        with writing(place, ModelError, "licence"), replacing(place) as unfinished:
-            unfinished.write_text(f"{terms}\n", encoding="utf-8")
-    return conversion
-
-
-def license_line(package: Package, target: Path) -> str:
-    """Return a line about the licence of a network that `convert_packed` has written to `target`."""
-    from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
-
-    line = f"Licence of {KATAGO_LICENSE}"
-    return f"{line}; of {package.name}: {_license_path(target)}" if package.license else line
-
-
-def _license_path(target: Path) -> Path:
-    return target.with_name(f"{target.stem}-LICENSE.txt")
+    with open_package(path) as package:
+        terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
+        for file in package.networks:
+            data, name = _content(file, package.name), file.name
+            target = target_of(data, name)
+            if target is None:
+                continue
+            origin = name if package.name == name else f"{name} in {package.name}"
+            conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
+            licence = f"Licence of {KATAGO_LICENSE}"
+            if package.license:
+                place = target.with_name(f"{target.stem}-LICENSE.txt")
+                with writing(place, ModelError, "licence"), replacing(place) as unfinished:
+                    unfinished.write_text(f"{terms}\n", encoding="utf-8")
+                licence += f"; of {package.name}: {place}"
+            yield conversion, licence
 
 
 def _package(root: Path | zipfile.Path, name: str) -> Package:
