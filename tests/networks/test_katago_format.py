@@ -187,7 +187,7 @@ class TestWhatIsRefused:
         kinds: tuple[object, ...] = ("ordinary",)
         for _ in range(4):
             kinds = (kinds,)
-        data = NetworkFile(17, (kinds,)).bytes()
+        data = NetworkFile(17, (kinds,) * 3).bytes()  # side by side any number
         assert isinstance(parse_network(data).trunk.blocks[0], BottleneckBlock)
         for _ in range(6):
             kinds = (kinds,)

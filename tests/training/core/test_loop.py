@@ -102,7 +102,8 @@ def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: 
 
 
 def test_a_run_ends_with_its_samples_or_its_minutes(tmp_path: Path) -> None:
-    loop, _ = train(tiny_config(tmp_path, samples=5 * 16))
+    loop, diary = train(tiny_config(tmp_path, samples=5 * 16, validations=0, log_steps=2))
+    assert [each.steps for each in diary.progress] == [2, 4, 5], "its end is reported in any case"
     assert loop.steps == 5 and "batches_0" not in {thread.name for thread in threading.enumerate()}
     loop, _ = train(tiny_config(tmp_path, samples=0, minutes=0.01))
     assert 0.6 <= loop.seconds < 30

@@ -22,7 +22,7 @@ from gtp_engine.config.human import rank_number
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.constants import BLACK
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, profile_values
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
@@ -116,12 +116,12 @@ def test_lines_and_records_are_read_alike(tmp_path: Path) -> None:
         ({"komi_field": ""}, 6.5),
         ({"komi_field": "375", "rules": "chinese"}, 7.5),
         ({"komi_field": "750"}, 7.5),
-        ({"komi_field": "0", "handicap_field": "1"}, 0.0),
+        ({"komi_field": "0", "handicap_field": "1", "first": "W"}, 0.0),
     ],
 )
 def test_komi_is_what_the_server_means(tmp_path: Path, changes: dict[str, Any], komi: float) -> None:
     (game,) = read_games([write_lines(tmp_path / "games.jsonl", [line(1, **changes)])], pytest.fail)
-    assert game.start.komi == komi
+    assert (game.start.komi, game.moves[0].color) == (komi, WHITE if "first" in changes else BLACK)
 
 
 def test_without_ranks_there_are_no_games(tmp_path: Path) -> None:
