@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
 from gtp_engine.base.files import copy_whole, replacing
@@ -46,10 +47,6 @@ class EngineCommand:
     def warmup_line(self) -> str:
         """Return the line for a shell that compiles what this command needs, before any clock runs."""
         return replace(self, arguments=("warmup", *self.arguments)).shell_line()
-
-    def quoted_line(self) -> str:
-        """Return the line for programs that only know double quotes around words with blanks."""
-        return quoted(self.words)
 
     def plain_line(self, reader: str) -> str:
         """Return the line for `reader`, which splits at blanks and knows no quotes; raises ConfigError for blanks."""
@@ -186,29 +183,42 @@ class Locations:
             raise ConfigError("there is no home directory", advice="name the settings to change: --file FILE")
         return self.home.joinpath(*names)
 
-    def file_named(self, name: str) -> Path:
-        """Return the file that the user names, else one of this name in the current folder."""
-        return self.file or self.current / name
 
-
-class FrontEnd(Protocol):
+class FrontEnd(ABC):
     """A program or a server's client.
 
-    `title` is its name; `engine_options` are options by full name that it needs, unless the user gives others.
-    `unused_options` are options by full name, or whole sections, that change nothing in it, and what to do instead.
-    `steps` is what the user has to do afterwards.
+    `title` is its name, `entry` what is entered in it, or its file, where {line} stands for the engine's command.
+    `steps` is what the user has to do afterwards.  `engine_options` are options by full name that it needs, unless the
+    user gives others, `unused_options` those, or whole sections, that change nothing in it, and what to do instead.
     """
 
     title: str
-    steps: str = ""
+    entry: str
+    steps: str
     engine_options: Mapping[str, str] = {}
     unused_options: Mapping[str, str] = {}
 
+    @abstractmethod
+    def line(self, command: EngineCommand) -> str:
+        """Return the engine's command as the program reads it; raises ConfigError for one that it cannot start."""
+
+    @abstractmethod
+    def usual_file(self, place: Locations) -> Path:
+        """Return the file to write unless the user names one; raises ConfigError where there is none."""
+
+    @abstractmethod
+    def merged(self, old: str | None, command: EngineCommand, path: Path) -> str:
+        """Return the text of that file with our command, and all else as it was; raises ConfigError if it cannot be."""
+
     def printed(self, command: EngineCommand) -> str:
         """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
+        return self.entry.format(command=command, line=self.line(command))
 
     def change(self, command: EngineCommand, place: Locations) -> Change:
         """Return the file to write; raises ConfigError for one that cannot be merged, and where there is none."""
+        path = place.file or self.usual_file(place)
+        old = read_settings(path)
+        return Change(path, old, self.merged(old, command, path))
 
     def next_steps(self, command: EngineCommand, place: Locations) -> str:
         """Return `steps`, or those that depend on the command and the file."""
