@@ -51,6 +51,7 @@ from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
+    from gtp_engine.search.puct.puct_search import PuctSearch
 
 
 Report = dict[str, Any]
@@ -232,9 +233,7 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
 
 
 def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, repeats: int) -> float:
-    """Return the median playouts per second of `repeats` rounds of searches, each with a new tree and an empty cache.
-
-    The searches are on the usual board, in batches of the evaluator's size.
+    """Return the playouts per second in positions of a game on the usual board, in batches of the evaluator's size.
 
     A round searches each position for `seconds`: a search's first batches are small, so a short one would be slower.
     """
@@ -243,17 +242,7 @@ def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, 
 
     search = PuctSearch(Config().with_values({"puct.eval_batch": evaluator.info.batch}), evaluator)
     games = positions_of_a_game(search, *evaluator.info.boards.usual, STAGES)
-    limits = Limits(watcher=lambda progress: progress.seconds >= seconds)
-    rates = []
-    for _ in range(repeats):
-        reports = []
-        for game in games:
-            search.clear()
-            evaluator.clear_cache()
-            reports.append(search.run(game, limits))
-        rates.append(sum(report.playouts for report in reports) / sum(report.seconds for report in reports))
-    search.close()
-    return statistics.median(rates)
+    return _playouts_per_second(search, games, seconds, repeats, forget=evaluator.clear_cache)
 
 
 SIZES: Final = (9, 19)
@@ -275,24 +264,35 @@ def measure_rollouts(seconds: float, repeats: int) -> Rates:
 
 def measure_playouts(seconds: float, repeats: int) -> Rates:
     """Return the playouts per second of each search on all cores, medians of `repeats` searches of `seconds`."""
-    return _table(SEARCHES, lambda size, search: _playouts_per_second(size, search, seconds, repeats))
+
+    def measure(size: int, algorithm: str) -> float:
+        search, game = RolloutSearch(Config().with_values({"search.search": algorithm}).search), Game(size)
+        search.run(game, Limits(visits=1))  # loads the kernels
+        return _playouts_per_second(search, [game], seconds, repeats)
+
+    return _table(SEARCHES, measure)
 
 
 def _table(kinds: Iterable[str], measure: Callable[[int, str], float]) -> Rates:
     return {f"{size}x{size}": {kind: measure(size, kind) for kind in kinds} for size in SIZES}
 
 
-def _playouts_per_second(size: int, algorithm: str, seconds: float, repeats: int) -> float:
-    """Return the median playouts per second of searches from the empty board, each with a new tree."""
-    config = Config().with_values({"search.search": algorithm})
-    search = RolloutSearch(config.search)
-    game = Game(size)
-    search.run(game, Limits(visits=1))  # loads the kernels
-    rates = []
+def _playouts_per_second(
+    search: "PuctSearch | RolloutSearch",
+    games: Sequence[Game],
+    seconds: float,
+    repeats: int,
+    forget: Callable[[], None] = lambda: None,
+) -> float:
+    """Return the median playouts per second of `repeats` rounds of searches, each with a new tree, after `forget`."""
+    limits, rates = Limits(watcher=lambda progress: progress.seconds >= seconds), []
     for _ in range(repeats):
-        search.clear()
-        report = search.run(game, Limits(watcher=lambda progress: progress.seconds >= seconds))
-        rates.append(report.playouts / report.seconds)
+        reports = []
+        for game in games:
+            search.clear()
+            forget()
+            reports.append(search.run(game, limits))
+        rates.append(sum(report.playouts for report in reports) / sum(report.seconds for report in reports))
     search.close()
     return statistics.median(rates)
 

@@ -26,8 +26,15 @@ from glob import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gtp_engine.arena.match.match_engine import MatchEngine
-from gtp_engine.arena.match.match_game import FinishedGame, Opening, Referee, load_openings, openings_digest, play_game
+from gtp_engine.arena.match.match_game import (
+    FinishedGame,
+    MatchEngine,
+    Opening,
+    Referee,
+    load_openings,
+    openings_digest,
+    play_game,
+)
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, Sprt, other_side
 from gtp_engine.arena.match.statistics import run_sprt, summarize

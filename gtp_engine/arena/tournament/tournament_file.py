@@ -81,11 +81,6 @@ class Tournament(Section, name="tournament"):
             **self.conditions[meeting.condition].values,
         )
 
-    def openings(self, meeting: Meeting) -> str:
-        """Return the folder with the openings of a meeting, below `base` if it is relative; "" if it has none."""
-        folder = self.conditions[meeting.condition].values.get("openings", "")
-        return str(self.base / folder) if folder else ""
-
     def folder(self, meeting: Meeting) -> str:
         """Return the name of the folder of a meeting's match."""
         names = (self.entrants[meeting.first].name, self.entrants[meeting.second].name)

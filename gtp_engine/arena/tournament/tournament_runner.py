@@ -138,7 +138,8 @@ class TournamentRunner:
 
     def _settings(self, meeting: Meeting) -> MatchSettings:
         """Return the settings of a meeting's match, with the whole path of its openings."""
-        return replace(self.description.match(meeting), openings=self.description.openings(meeting))
+        match = self.description.match(meeting)
+        return replace(match, openings=str(self.description.base / match.openings)) if match.openings else match
 
     def _missing(self, meeting: Meeting) -> bool:
         return len(self._folders[meeting].records()) < self.description.games
