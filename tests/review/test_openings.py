@@ -8,7 +8,7 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.lessons import People
-from gtp_engine.people.review.openings import GameIndex, OpeningMove, Openings
+from gtp_engine.people.review.openings import GameIndex, OpeningMove, compared, moves_played
 from gtp_engine.sgf import SgfRecord, parse_sgf
 
 GAMES = {
@@ -46,20 +46,22 @@ def after(*vertices: str) -> Game:
 
 
 def test_games_are_found_by_their_positions_whatever_the_symmetry() -> None:
-    openings = Openings(None, index_of(GAMES))
-    assert openings.moves(after(), "5k") == [OpeningMove("D4", None, 4, 2, 1), OpeningMove("C3", None, 1, 0, 1)]
+    index = index_of(GAMES)
+    assert moves_played(after(), "5k", None, index) == [
+        OpeningMove("D4", None, 4, 2, 1),
+        OpeningMove("C3", None, 1, 0, 1),
+    ]
     for corner, opposite in (("D4", "B2"), ("B4", "D2"), ("B2", "D4"), ("D2", "B4")):
-        found = openings.moves(after(corner), "5k")
+        found = moves_played(after(corner), "5k", None, index)
         assert [(move.games, move.black, move.white) for move in found] == [(2, 1, 1), (1, 1, 0)]
         assert found[0].vertex == opposite
     changed = index_of({"one": "(;SZ[5]RE[W+R];B[cc];AE[cc];W[aa])"})
-    assert openings.moves(after("A1"), "5k") == Openings(None, changed).moves(after("C3"), "5k") == []
+    assert moves_played(after("A1"), "5k", None, index) == moves_played(after("C3"), "5k", None, changed) == []
 
 
 def test_a_stone_that_a_move_leaves_symmetric_has_one_move_for_both_sides() -> None:
-    (move,) = Openings(
-        None, index_of({"one": "(;SZ[5]RE[B+R];B[cc];W[ca])", "other": "(;SZ[5]RE[W+R];B[cc];W[ec])"})
-    ).moves(after("C3"), "5k")
+    index = index_of({"one": "(;SZ[5]RE[B+R];B[cc];W[ca])", "other": "(;SZ[5]RE[W+R];B[cc];W[ec])"})
+    (move,) = moves_played(after("C3"), "5k", None, index)
     assert (move.games, move.black, move.white) == (2, 1, 1)
     assert move.vertex == "C5", "nearest to the upper right, the highest"
 
@@ -69,15 +71,15 @@ def test_a_game_that_goes_on_or_is_deleted_counts_as_it_is_now() -> None:
     index = index_of(games)
     games["unfinished"] = "(;SZ[5]RE[B+F];B[db];W[dd])"
     del games["upper right"]
-    openings = Openings(None, index_of(games, index))
-    assert openings.moves(after(), "5k")[0] == OpeningMove("D4", None, 3, 2, 1)
-    assert sum(move.games for move in openings.moves(after("D4"), "5k")) == 3
+    index_of(games, index)
+    assert moves_played(after(), "5k", None, index)[0] == OpeningMove("D4", None, 3, 2, 1)
+    assert sum(move.games for move in moves_played(after("D4"), "5k", None, index)) == 3
 
 
 def test_people_of_the_rank_play_a_move_and_all_that_are_the_same() -> None:
     game = after()
     human = RankedEvaluator(point_of("B2"))
-    moves = Openings(People(AreaEvaluator(), human, None), GameIndex()).moves(game, "3d")
+    moves = moves_played(game, "3d", People(AreaEvaluator(), human, None), GameIndex())
     assert human.asked == ["3d"]
     (corner,) = [move for move in moves if move.vertex == "D4"]
     assert corner.share is not None and abs(corner.share - (0.12 + 3 * 0.88 / 25)) < 0.01, "of four corners"
@@ -88,7 +90,7 @@ def test_a_move_loses_what_the_best_of_all_has_more() -> None:
     game = after()
     game.set_up([Move(BLACK, point_of(vertex)) for vertex in ("A2", "B2", "C2")])
     moves = [OpeningMove("A1", 0.5), OpeningMove("D4", 0.1)]
-    found = Openings(None, GameIndex()).compared(game, moves, Config(), AreaEvaluator())
+    found = compared(game, moves, Config(), AreaEvaluator())
     assert [move.vertex for move in found[:2]] == ["A1", "D4"], "people's moves come first"
     losses = [move.points_lost for move in found]
     assert min(loss for loss in losses if loss is not None) == 0 and None not in losses

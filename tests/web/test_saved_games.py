@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_a_game_that_cannot_be_removed_is_an_error(tmp_path: Path, monkeypatch: 
 
 async def test_damaged_games_are_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = noted_engines(monkeypatch)
-    good = saved_game("(;SZ[9]KM[7])").to_json()
+    good = asdict(saved_game("(;SZ[9]KM[7])"))
     texts = [json.dumps(good | damage) for damage in ({"human": "red"}, {"dead": ["Z99"]}, {"node": 10**30})]
     texts += ["", "[]", "7", '{"sgf":', "[" * 100_000, "\ud800"]
     async with serving(RolloutSource(), games=tmp_path) as client, client.ws_connect("/play") as socket:
@@ -78,7 +79,7 @@ ODD: list[Any] = [None, "sixty", -1.0, 1e300, 10**400, float("inf"), float("nan"
 CLOCKS = [[*LEFT[:place], odd, *LEFT[place + 1 :]] for place in range(5) for odd in ODD]
 VALUES += [{"0": {"black": clock, "white": LEFT}} for clock in [LEFT, *CLOCKS]]
 VALUES += [{"many": {"black": LEFT, "white": LEFT}}, {"0": {"black": LEFT, "white": LEFT, "red": LEFT}}]
-GOOD = saved_game("(;SZ[9]KM[7];B[ee])", time=("byoyomi", "60", "30", "3")).to_json()
+GOOD = asdict(saved_game("(;SZ[9]KM[7];B[ee])", time=("byoyomi", "60", "30", "3")))
 
 
 OPENED = {

@@ -148,22 +148,12 @@ def _unpacked(value: str) -> bytes:
     return unpacker.decompress(base64.b64decode(value, validate=True), _MOST_BYTES)
 
 
-def is_own_output(data: bytes) -> bool:
-    """Return whether a record is already a review; False for one that cannot be read."""
-    return _is_marked(data) is True
-
-
-def can_be_annotated(data: bytes) -> bool:
-    """Return whether a record can be kept in a review of it, and is not a review already."""
-    return _is_marked(data) is False
-
-
-def _is_marked(data: bytes) -> bool | None:
-    """Return whether a record is marked as a review, None if it cannot be read or kept."""
+def is_own_output(data: bytes, *, unreadable: bool = False) -> bool:
+    """Return whether a record is already a review; `unreadable` for one that cannot be read or kept."""
     try:
         return MARK in GameTree(data).root.names
     except SgfError:
-        return None
+        return unreadable
 
 
 def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> bytes:
@@ -265,22 +255,17 @@ def _lizzie(finding: Finding, review: GameReview) -> str:
 
 
 def _add_variations(node: GameNode, move: PlayedMove, review: GameReview) -> None:
-    """Add variations to the node before a mistake: the best move and perhaps the next candidate."""
-    before = review.findings[move.number - 1]
-    for place, each in enumerate(before.candidates[:_VARIATIONS]):
-        if each.vertex != move.vertex and (place == 0 or each.visits >= _LEAST_VISITS):
-            _add_variation(node, each, move.color)
-
-
-def _add_variation(node: GameNode, candidate: Candidate, color: str) -> None:
-    """Add a candidate's continuation, its first node with a name and a comment."""
-    winrate, _ = seen_by(color, candidate)
-    label = f"{candidate.vertex}: {_COLOR_NAMES[color]} {winrate:.0%}, {lead_text(candidate.lead)}"
-    first = node.add_variation(candidate.pv, color)
-    first.set("N", label)
-    first.set("C", f"{label} ({counted(candidate.visits, 'visit')})")
-    first.set("SBKV", f"{100 * candidate.winrate:.2f}")
-    first.set("SBKS", f"{candidate.lead:.2f}")
+    """Add variations to the node before a mistake: the best move and perhaps the next candidate, named."""
+    for place, each in enumerate(review.findings[move.number - 1].candidates[:_VARIATIONS]):
+        if each.vertex == move.vertex or (place > 0 and each.visits < _LEAST_VISITS):
+            continue
+        winrate, _ = seen_by(move.color, each)
+        label = f"{each.vertex}: {_COLOR_NAMES[move.color]} {winrate:.0%}, {lead_text(each.lead)}"
+        first = node.add_variation(each.pv, move.color)
+        first.set("N", label)
+        first.set("C", f"{label} ({counted(each.visits, 'visit')})")
+        first.set("SBKV", f"{100 * each.winrate:.2f}")
+        first.set("SBKS", f"{each.lead:.2f}")
 
 
 def _add_territory(node: GameNode, review: GameReview) -> None:

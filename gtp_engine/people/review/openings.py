@@ -1,7 +1,8 @@
 """An opening explored: what people of a rank play in a position, how games went on from there, what the moves lose.
 
-    GameIndex   openings of games on record, found by their positions
-    Openings    the moves of a position, with all that
+    GameIndex      openings of games on record, found by their positions
+    moves_played   the moves of a position in these games, and by people
+    compared       the same with what they lose, and with those that a search prefers
 
 Positions that are reflections or rotations of each other are the same one, and so are moves that are.
 """
@@ -150,47 +151,39 @@ def _opening_moves(record: SgfRecord) -> dict[int, int]:
     return moves
 
 
-class Openings:
-    """The moves of positions; `people` are those whose moves are told, None for no one's."""
+def moves_played(game: Game, rank: str, people: People | None, index: GameIndex) -> list[OpeningMove]:
+    """Return what `people` of a rank play, if any, and how games went on, the most frequent moves first."""
+    shares = people.shares(game, rank) if people is not None and people.plays_on(game) else None
+    played, found = index.moves(game), []
+    for move, points in _moves_of(game).items():
+        games = played.get(move, Counter())
+        share = None if shares is None else round(float(shares[points].sum()), 4)
+        found.append(OpeningMove(game.vertex(points[0]), share, games.total(), games["B"], games["W"]))
+    likely = sorted(found, key=lambda each: -(each.share or 0.0))[:_OF_PEOPLE]
+    frequent = sorted(found, key=lambda each: -each.games)[:_OF_GAMES]
+    wanted = {each.vertex: each for each in likely if (each.share or 0.0) >= _LEAST_SHARE}
+    wanted |= {each.vertex: each for each in frequent if each.games}
+    return _sorted(wanted.values())[: MOST_MOVES - _OF_ENGINE]
 
-    def __init__(self, people: People | None, index: GameIndex) -> None:
-        self._people: Final = people
-        self._index: Final = index
 
-    def moves(self, game: Game, rank: str) -> list[OpeningMove]:
-        """Return what people of a rank play and how games went on, the most frequent moves first."""
-        shares = self._people.shares(game, rank) if self._people is not None and self._people.plays_on(game) else None
-        played, found = self._index.moves(game), []
-        for move, points in _moves_of(game).items():
-            games = played.get(move, Counter())
-            share = None if shares is None else round(float(shares[points].sum()), 4)
-            found.append(OpeningMove(game.vertex(points[0]), share, games.total(), games["B"], games["W"]))
-        likely = sorted(found, key=lambda each: -(each.share or 0.0))[:_OF_PEOPLE]
-        frequent = sorted(found, key=lambda each: -each.games)[:_OF_GAMES]
-        wanted = {each.vertex: each for each in likely if (each.share or 0.0) >= _LEAST_SHARE}
-        wanted |= {each.vertex: each for each in frequent if each.games}
-        return _sorted(wanted.values())[: MOST_MOVES - _OF_ENGINE]
-
-    def compared(
-        self, game: Game, moves: Sequence[OpeningMove], config: Config, network: Evaluator
-    ) -> list[OpeningMove]:
-        """Return the moves, and those that a search prefers, with what each loses; raises what the network raises."""
-        search = JointSearch(seeded(config), network, MOST_MOVES)
-        (report,) = search.run([(game, game.to_play)], Limits(VISITS))
-        best = {each.point for each in report.moves[:_OF_ENGINE]}
-        preferred = [points[0] for points in _moves_of(game).values() if not best.isdisjoint(points)]
-        others = [OpeningMove(game.vertex(point)) for point in preferred]
-        known = {each.vertex for each in moves}
-        wanted = [*moves, *(each for each in others if each.vertex not in known)]
-        after = [game.copy() for _ in wanted]
-        for each, move in zip(after, wanted, strict=True):
-            each.play(move.vertex)
-        if not wanted:
-            return []
-        reports = search.run([(each, each.to_play) for each in after], Limits(VISITS_AFTER))
-        leads = [outlook_of(each, game.to_play).lead for each in reports]
-        losses = [round(points_lost(max(leads), lead), 1) for lead in leads]
-        return _sorted(replace(each, points_lost=lost) for each, lost in zip(wanted, losses, strict=True))
+def compared(game: Game, moves: Sequence[OpeningMove], config: Config, network: Evaluator) -> list[OpeningMove]:
+    """Return the moves, and those that a search prefers, with what each loses; raises what the network raises."""
+    search = JointSearch(seeded(config), network, MOST_MOVES)
+    (report,) = search.run([(game, game.to_play)], Limits(VISITS))
+    best = {each.point for each in report.moves[:_OF_ENGINE]}
+    preferred = [points[0] for points in _moves_of(game).values() if not best.isdisjoint(points)]
+    others = [OpeningMove(game.vertex(point)) for point in preferred]
+    known = {each.vertex for each in moves}
+    wanted = [*moves, *(each for each in others if each.vertex not in known)]
+    after = [game.copy() for _ in wanted]
+    for each, move in zip(after, wanted, strict=True):
+        each.play(move.vertex)
+    if not wanted:
+        return []
+    reports = search.run([(each, each.to_play) for each in after], Limits(VISITS_AFTER))
+    leads = [outlook_of(each, game.to_play).lead for each in reports]
+    losses = [round(points_lost(max(leads), lead), 1) for lead in leads]
+    return _sorted(replace(each, points_lost=lost) for each, lost in zip(wanted, losses, strict=True))
 
 
 def _moves_of(game: Game) -> dict[int, list[int]]:

@@ -21,12 +21,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
 from gtp_engine.base.languages import translator
 from gtp_engine.base.streams import write_log
@@ -193,7 +192,9 @@ class Access:
         log: Callable[[str], None] = write_log,
     ) -> None:
         self._tokens: Final = None if token is None else Tokens(token)
-        self._names: Final = names | {"localhost", *_machine_names()}
+        own = socket.gethostname().lower()  # as others in the local network write it, or the first part of it
+        short = own.partition(".")[0]
+        self._names: Final = (names | {"localhost", own, short, f"{short}.local"}) - {""}
         self._is_encrypted: Final = is_encrypted
         self._proxies: Final = proxies
         self._host: Final = next(iter(others), None)
@@ -203,41 +204,33 @@ class Access:
         """Add the headers to a response."""
         response.headers.update(HEADERS)
 
-    def middleware(self) -> Middleware:
-        """Return what refuses requests before any handler sees them."""
-
-        @web.middleware
-        async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-            request[ADDRESS] = self.address_of(request)
-            found = self.role_of(request)
-            if not isinstance(found, Role):
-                asks = found[0] is HTTPStatus.UNAUTHORIZED and "text/html" in request.headers.get("Accept", "")
-                return _question(request) if asks else _refusal(*found)
-            request[ROLE] = found
-            response = await handler(request)
-            given, tokens = request.query.get("token"), self._tokens
-            # Where the token's role is less, a cookie allows more.
-            if given and tokens and not response.prepared and tokens.role_of(given) == found:
-                proxied = request.remote in self._proxies and request.headers.get("X-Forwarded-Proto") == "https"
-                response.set_cookie(
-                    cookie_name(request, found),
-                    given,
-                    max_age=COOKIE_SECONDS,
-                    httponly=True,
-                    samesite="Strict",
-                    secure=self._is_encrypted or proxied,
-                )
-            return response
-
-        return check
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse requests before any handler sees them."""
+        request[ADDRESS] = self.address_of(request)
+        request[ROLE] = found = self.role_of(request)
+        response = await handler(request)
+        given, tokens = request.query.get("token"), self._tokens
+        # Where the token's role is less, a cookie allows more.
+        if given and tokens and not response.prepared and tokens.role_of(given) == found:
+            proxied = request.remote in self._proxies and request.headers.get("X-Forwarded-Proto") == "https"
+            response.set_cookie(
+                cookie_name(request, found),
+                given,
+                max_age=COOKIE_SECONDS,
+                httponly=True,
+                samesite="Strict",
+                secure=self._is_encrypted or proxied,
+            )
+        return response
 
     async def invite(self, request: web.Request) -> web.Response:
         """Answer with a token for `role`, watch or play, and a host for localhost, to pass on; null where needless."""
         role = {"watch": Role.WATCH, "play": Role.PLAY}.get(request.query.get("role", ""))
         if role is None:
-            return _refusal(HTTPStatus.BAD_REQUEST, "role: expected watch or play")
+            raise web.HTTPBadRequest(text="role: expected watch or play\n")
         if role > request[ROLE]:
-            return _refusal(HTTPStatus.FORBIDDEN, "Your token allows less than that.")
+            raise web.HTTPForbidden(text="Your token allows less than that.\n")
         token = None if self._tokens is None else self._tokens.for_role(role)
         found = {"role": role.name.lower(), "token": token, "host": self._host}
         return web.json_response(found, headers={"Cache-Control": "no-store"})
@@ -253,10 +246,10 @@ class Access:
                     break
         return address
 
-    def role_of(self, request: web.Request) -> Role | tuple[HTTPStatus, str]:
-        """Return the role in which a request is let through, or the status and the sentence with which to refuse it."""
+    def role_of(self, request: web.Request) -> Role:
+        """Return the role in which a request is let through; raises HTTPException for one that is refused."""
         if problem := self._foreign(request):
-            return HTTPStatus.FORBIDDEN, problem
+            raise web.HTTPForbidden(text=f"{problem}\n")
         if request.path == HEALTH:
             return Role.WATCH
         needed = _NEEDED.get(request.path, Role.WATCH)
@@ -272,11 +265,14 @@ class Access:
             else:
                 self.guesses.was_wrong(address, token)
         if found is None and is_refused:
-            return HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong tokens have come from your address: wait a minute."
+            text = "Too many wrong tokens have come from your address: wait a minute.\n"
+            raise web.HTTPTooManyRequests(text=text)
+        if found is None and "text/html" in request.headers.get("Accept", ""):
+            raise web.HTTPUnauthorized(text=_question(request), content_type="text/html")
         if found is None:
-            return HTTPStatus.UNAUTHORIZED, "This server needs its token: open the address that it printed."
+            raise web.HTTPUnauthorized(text="This server needs its token: open the address that it printed.\n")
         if found < needed:
-            return HTTPStatus.FORBIDDEN, f"Your token does not allow this, only to {found.name.lower()}."
+            raise web.HTTPForbidden(text=f"Your token does not allow this, only to {found.name.lower()}.\n")
         return found
 
     def _foreign(self, request: web.Request) -> str:
@@ -318,14 +314,7 @@ def _place(origin: str) -> str:
         return ""
 
 
-def _machine_names() -> set[str]:
-    """Return the names of this machine, as others in the local network write them."""
-    name = socket.gethostname().lower()
-    short = name.partition(".")[0]
-    return {name, short, f"{short}.local"} - {""}
-
-
-def _question(request: web.Request) -> web.Response:
+def _question(request: web.Request) -> str:
     """Return the page that asks a person for the token; it leads to where it stands, whatever a proxy calls that."""
     _ = translator(request.headers.get("Accept-Language", ""))
     title = _("This token is wrong") if "token" in request.query else _("Tengen asks for its token")
@@ -334,18 +323,13 @@ def _question(request: web.Request) -> web.Response:
         _("Token"),
         _("Open"),
     )
-    page = (
+    return (
         '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f'<meta name="color-scheme" content="light dark"><title>Tengen</title><h1>{title}</h1><p>{text}</p>'
         '<form method="get"><label>'
         f'{label} <input name="token" type="password" autocomplete="current-password" required autofocus></label> '
         f"<button>{button}</button></form>"
     )
-    return web.Response(status=HTTPStatus.UNAUTHORIZED, text=page, content_type="text/html")
-
-
-def _refusal(status: HTTPStatus, text: str) -> web.Response:
-    return web.Response(status=status, text=text + "\n")
 
 
 def _tokens_in(request: web.Request) -> tuple[str, ...]:

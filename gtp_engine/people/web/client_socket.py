@@ -1,7 +1,7 @@
-"""The WebSocket of one client: accepted while there are seats, read message by message, written through an outbox.
+"""The WebSocket of one client: accepted while there are seats, read and written message by message.
 
 Messages come from any thread and are sent in order, within limits.  A client that reads too slowly is first held back:
-no more messages are read from it (`wait_for_room`), and a thread that answers it waits (`put_and_wait`).  It is dropped
+no more messages are read from it, and a thread that answers it waits (`put_and_wait`).  It is dropped
 once too much waits nevertheless, or nothing moves any more.
 
 A client that sends too fast is held back in the same way (`Pace`), and what it sends is dealt with in small steps, so
@@ -97,119 +97,6 @@ END_WAIT: Final = 2.0
 
 NO_MORE: Final = b""
 """The binary message of a client that sends no more, but waits for what it is still to receive."""
-
-
-class Outbox:
-    """Sends messages to the WebSocket on `transport`; made in the event loop, in which its coroutines run.
-
-    The other methods are for any thread.
-    """
-
-    def __init__(self, transport: asyncio.BaseTransport | None) -> None:
-        self._transport: Final = transport
-        self._loop: Final = asyncio.get_running_loop()
-        self._messages: Final[deque[str]] = deque()
-        self._size = 0
-        self.is_closed = False
-        """Whether the client has gone."""
-        self._asked = 0.0
-        self._changed: Final = threading.Condition()
-        self._work: Final = asyncio.Event()
-        self._room: Final = asyncio.Event()
-        self._room.set()
-
-    def is_lost(self) -> bool:
-        """Return whether the connection is closed, though what it had brought may not have been read.
-
-        Where that fills the buffers of both sides, the close waits behind it.  So the client gets an unsolicited pong
-        (RFC 6455, 5.5.3) now and then: a system whose program has closed the connection answers with a reset.
-        """
-        if (now := time.monotonic()) > self._asked + GONE_CHECK:
-            self._asked = now
-            self._call(self._ask)
-        return self.is_closed or self._transport is None or self._transport.is_closing() or _hung_up(self._transport)
-
-    def put(self, message: str) -> None:
-        """Send a message soon; return at once.  Does nothing if the client has gone."""
-        with self._changed:
-            if self.is_closed:
-                return
-            self._messages.append(message)
-            self._size += len(message)
-            is_too_slow = self._size > LIMIT
-        self._call(self.drop if is_too_slow else self._update)
-
-    def put_and_wait(self, message: str) -> None:
-        """Wait for room, then send a message soon; raises BrokenPipeError if the client has gone.
-
-        For other threads than the event loop's.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self.is_closed or self._size <= ROOM)
-        if self.is_closed:
-            raise BrokenPipeError("the client has gone")
-        self.put(message)
-
-    async def wait_for_room(self) -> None:
-        """Wait until the client has read enough, or has gone."""
-        await self._room.wait()
-
-    async def run(self, response: web.WebSocketResponse) -> None:
-        """Send messages until the client has gone or the task is cancelled."""
-        try:
-            while not self.is_closed:
-                await self._work.wait()
-                self._work.clear()
-                while self._messages and not self.is_closed:
-                    async with asyncio.timeout(STALL):
-                        await response.send_str(self._messages[0])
-                    self._sent()
-        except (ClientError, OSError):  # it has gone, or reads nothing: TimeoutError is an OSError
-            self.drop()
-
-    async def flush(self) -> None:
-        """Wait until everything is sent, or the client has gone."""
-        while self._messages and not self.is_closed:
-            await asyncio.sleep(0.01)
-
-    def close(self) -> None:
-        """Forget what has not been sent; no thread waits any more."""
-        with self._changed:
-            self.is_closed = True
-            self._messages.clear()
-            self._size = 0
-            self._changed.notify_all()
-        self._call(self._update)
-
-    def drop(self) -> None:
-        """Do the same, and cut the connection without waiting for the client."""
-        self.close()
-        if isinstance(self._transport, asyncio.Transport):
-            self._call(self._transport.abort)
-
-    def _ask(self) -> None:
-        if isinstance(self._transport, asyncio.WriteTransport) and not self._transport.is_closing():
-            self._transport.write(_PONG)
-
-    def _sent(self) -> None:
-        """Note that the oldest message has been sent."""
-        with self._changed:
-            if self._messages:
-                self._size -= len(self._messages.popleft())
-            self._changed.notify_all()
-        self._update()
-
-    def _update(self) -> None:
-        """Let the event loop see what has changed."""
-        self._work.set()
-        if self.is_closed or self._size <= ROOM:
-            self._room.set()
-        else:
-            self._room.clear()
-
-    def _call(self, step: Callable[[], None]) -> None:
-        with contextlib.suppress(RuntimeError):  # the event loop has ended
-            self._loop.call_soon_threadsafe(step)
 
 
 def _hung_up(transport: asyncio.BaseTransport) -> bool:
@@ -362,15 +249,28 @@ class _Socket(web.WebSocketResponse):
 
 
 class ClientSocket:
-    """A WebSocket that is open; messages to the client go through `outbox`."""
+    """A WebSocket that is open on `transport`; made in the event loop, in which its coroutines run.
 
-    def __init__(self, response: web.WebSocketResponse, outbox: Outbox, bulk: Pace) -> None:
+    What is sent to the client waits in order; the methods about that are for any thread.
+    """
+
+    def __init__(self, response: web.WebSocketResponse, transport: asyncio.BaseTransport | None, bulk: Pace) -> None:
         self.response: Final = response
-        self.outbox: Final = outbox
+        self._transport: Final = transport
+        self._loop: Final = asyncio.get_running_loop()
         self._bulk: Final = bulk
         self._messages: Final = Pace(*MESSAGES)
         self._lines: Final = Pace(*LINES)
         self._characters: Final = Pace(*CHARACTERS)
+        self._waiting: Final[deque[str]] = deque()
+        self._size = 0
+        self.is_closed = False
+        """Whether the client has gone."""
+        self._asked = 0.0
+        self._changed: Final = threading.Condition()
+        self._work: Final = asyncio.Event()
+        self._room: Final = asyncio.Event()
+        self._room.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield the client's messages, text or binary, until it goes; then nothing more can be sent.
@@ -381,7 +281,7 @@ class ClientSocket:
         async for message in self.response:
             size = len(message.data) if isinstance(message.data, str | bytes) else 0  # else it is an error
             await self.wait_for_bulk(size)
-            if self.outbox.is_closed:
+            if self.is_closed:
                 return
             if message.type is WSMsgType.TEXT:
                 yield message.data.encode() or b"\n"  # an empty line; only a binary message can be NO_MORE
@@ -391,10 +291,10 @@ class ClientSocket:
                 with contextlib.suppress(ClientError, OSError):
                     await self.response.pong(message.data)
             await self.pause(max(self._messages.delay(), self._characters.delay(size)))
-            await self.outbox.wait_for_room()
-            if self.outbox.is_closed:
+            await self._room.wait()
+            if self.is_closed:
                 return
-        self.outbox.close()
+        self.shut()
 
     async def wait_for_bulk(self, size: int) -> None:
         """Wait until so many bytes more may come from this address, or be sent to it."""
@@ -410,7 +310,7 @@ class ClientSocket:
             if delay or time.monotonic() > end:
                 await self.pause(delay)
                 end = time.monotonic() + TURN
-            if self.outbox.is_closed:
+            if self.is_closed:
                 return
 
     async def pause(self, seconds: float) -> None:
@@ -419,23 +319,108 @@ class ClientSocket:
         while True:
             await asyncio.sleep(min(seconds, GONE_CHECK))
             seconds -= GONE_CHECK
-            if is_held_back and self.outbox.is_lost():
-                self.outbox.close()
+            if is_held_back and self.is_lost():
+                self.shut()
                 return
             if seconds <= 0.0:
                 return
 
     async def close(self) -> None:
         """Close the connection after everything has been sent."""
-        await self.outbox.flush()
+        while self._waiting and not self.is_closed:
+            await asyncio.sleep(0.01)
         with contextlib.suppress(OSError):
             async with asyncio.timeout(END_WAIT):
                 await self.response.close()
 
+    def is_lost(self) -> bool:
+        """Return whether the connection is closed, though what it had brought may not have been read.
+
+        Where that fills the buffers of both sides, the close waits behind it.  So the client gets an unsolicited pong
+        (RFC 6455, 5.5.3) now and then: a system whose program has closed the connection answers with a reset.
+        """
+        if (now := time.monotonic()) > self._asked + GONE_CHECK:
+            self._asked = now
+            self._call(self._ask)
+        return self.is_closed or self._transport is None or self._transport.is_closing() or _hung_up(self._transport)
+
+    def put(self, message: str) -> None:
+        """Send a message soon; return at once.  Does nothing if the client has gone."""
+        with self._changed:
+            if self.is_closed:
+                return
+            self._waiting.append(message)
+            self._size += len(message)
+            is_too_slow = self._size > LIMIT
+        self._call(self.drop if is_too_slow else self._update)
+
+    def put_and_wait(self, message: str) -> None:
+        """Wait for room, then send a message soon; raises BrokenPipeError if the client has gone.
+
+        For other threads than the event loop's.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.is_closed or self._size <= ROOM)
+        if self.is_closed:
+            raise BrokenPipeError("the client has gone")
+        self.put(message)
+
+    async def send_all(self) -> None:
+        """Send messages until the client has gone or the task is cancelled."""
+        try:
+            while not self.is_closed:
+                await self._work.wait()
+                self._work.clear()
+                while self._waiting and not self.is_closed:
+                    async with asyncio.timeout(STALL):
+                        await self.response.send_str(self._waiting[0])
+                    self._sent()
+        except (ClientError, OSError):  # it has gone, or reads nothing: TimeoutError is an OSError
+            self.drop()
+
+    def shut(self) -> None:
+        """Forget what has not been sent; no thread waits any more."""
+        with self._changed:
+            self.is_closed = True
+            self._waiting.clear()
+            self._size = 0
+            self._changed.notify_all()
+        self._call(self._update)
+
+    def drop(self) -> None:
+        """Do the same, and cut the connection without waiting for the client."""
+        self.shut()
+        if isinstance(self._transport, asyncio.Transport):
+            self._call(self._transport.abort)
+
+    def _ask(self) -> None:
+        if isinstance(self._transport, asyncio.WriteTransport) and not self._transport.is_closing():
+            self._transport.write(_PONG)
+
+    def _sent(self) -> None:
+        """Note that the oldest message has been sent."""
+        with self._changed:
+            if self._waiting:
+                self._size -= len(self._waiting.popleft())
+            self._changed.notify_all()
+        self._update()
+
+    def _update(self) -> None:
+        """Let the event loop see what has changed."""
+        self._work.set()
+        if self.is_closed or self._size <= ROOM:
+            self._room.set()
+        else:
+            self._room.clear()
+
+    def _call(self, step: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(step)
+
 
 @contextlib.asynccontextmanager
 async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSocket]:
-    """Accept the WebSocket of a request for the `async with` block; afterwards the outbox is closed.
+    """Accept the WebSocket of a request for the `async with` block; afterwards nothing more is sent.
 
     Raises HTTPServiceUnavailable if no seat is free, HTTPBadRequest for a request that is not a handshake.
     """
@@ -446,14 +431,14 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
             await response.prepare(request)
         except ValueError:  # base64's, for a key that is not ASCII
             raise web.HTTPBadRequest(text="This is not a WebSocket handshake.\n") from None
-        outbox = Outbox(request.transport)
-        sender = asyncio.create_task(outbox.run(response))
+        client = ClientSocket(response, request.transport, seats.bulk(request[ADDRESS]))
+        sender = asyncio.create_task(client.send_all())
         seats.sockets.add(response)
         try:
-            yield ClientSocket(response, outbox, seats.bulk(request[ADDRESS]))
+            yield client
         finally:
             seats.sockets.discard(response)
-            outbox.close()
+            client.shut()
             sender.cancel()
 
 

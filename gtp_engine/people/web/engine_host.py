@@ -24,7 +24,7 @@ from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, 
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
 from gtp_engine.nn.network_files import begin_faster_copy, onnx_files
 from gtp_engine.nn.published_networks import get_network
-from gtp_engine.protocols.analysis.schedule import Schedule, Send, SharedSchedule
+from gtp_engine.protocols.analysis.schedule import SharedSchedule
 from gtp_engine.protocols.analysis.worker import Searchers, Worker
 from gtp_engine.search.limits import CancelToken
 
@@ -50,7 +50,8 @@ class EngineHost:
         self.precedence: Final = Precedence()
         """Held by games of pages while their engines search."""
         self._load: Final = load
-        self._schedule: Final = SharedSchedule()
+        self.schedule: Final = SharedSchedule()
+        """The schedules of all clients; each abandons its own at the end."""
         self._source: Final[Future[SharedEngines]] = Future()
         self._chosen: SharedEngines | None = None
         self._thread: Final = threading.Thread(target=self._run, name="analyses", daemon=True)
@@ -86,10 +87,6 @@ class EngineHost:
             config = self.config.with_values({"network.model": name})
             self._chosen, self.config = self._load(config), config
 
-    def open_schedule(self, send: Send) -> Schedule:
-        """Return the schedule of a new client, who receives responses by `send` and abandons it at the end."""
-        return self._schedule.open(self.config.analysis.parallel, send)
-
     @property
     def is_loaded(self) -> bool:
         """Whether the networks are loaded."""
@@ -98,10 +95,6 @@ class EngineHost:
     def work(self) -> EvaluatorWork | None:
         """Return what the network has done so far, None without one or before it is loaded."""
         return self.source().work() if self.is_loaded else None
-
-    def positions(self) -> int:
-        """Return how many positions of analyses wait or are being searched."""
-        return self._schedule.positions()
 
     def stop_loading(self) -> None:
         """Let no one wait any longer for networks that are still being loaded; for `source` that is an error."""
@@ -114,7 +107,7 @@ class EngineHost:
         Clients have abandoned their schedules before.  Nothing has to be freed before `start`.
         """
         self.stop_loading()
-        self._schedule.close()
+        self.schedule.close()
         if self._thread.is_alive() and self._source.exception() is None:
             self._thread.join(END_WAIT)
         return not self._thread.is_alive()
@@ -132,7 +125,7 @@ class EngineHost:
         except InvalidStateError:  # the server ends
             source.close()
             return
-        Worker(self._schedule, Searchers(lambda config: self.source().open_searcher(config)), self.log).run()
+        Worker(self.schedule, Searchers(lambda config: self.source().open_searcher(config)), self.log).run()
         self.source().close()
 
 

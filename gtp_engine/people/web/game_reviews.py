@@ -43,7 +43,7 @@ from gtp_engine.people.review import (
 )
 from gtp_engine.people.review.annotations import is_own_output, stored_findings
 from gtp_engine.people.review.lessons import People, completed, human_network
-from gtp_engine.people.review.openings import Openings
+from gtp_engine.people.review.openings import compared, moves_played
 from gtp_engine.people.review.problems import LifeAndDeath
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
@@ -405,12 +405,11 @@ class Studies:
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, people = self._reviews.guests(cancel)
-            openings = Openings(people, self._games.index(on_page))
-            moves = openings.moves(game, rank)
+            moves = moves_played(game, rank, people, self._games.index(on_page))
             is_last = network is None or not network.info.has_score
             yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": is_last}
             if network is not None and not is_last:
-                moves = openings.compared(game, moves, self._host.config, network)
+                moves = compared(game, moves, self._host.config, network)
                 yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": True}
 
         self._begin(work)

@@ -21,7 +21,7 @@ from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counte
 from gtp_engine.engine import Engine
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
-from gtp_engine.people.review.annotations import can_be_annotated
+from gtp_engine.people.review.annotations import is_own_output
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.access import Pace, by_address, network_of
@@ -150,7 +150,8 @@ class OpenGame:
 
     def reviewable_record(self) -> bytes:
         """Return the record that a review annotates: a record that is a review already gives its moves only."""
-        return self._record if can_be_annotated(self._record) else self._session.game.to_sgf().encode()
+        is_kept = not is_own_output(self._record, unreadable=True)
+        return self._record if is_kept else self._session.game.to_sgf().encode()
 
     async def begin(self) -> None:
         """Save the game, and let the engine move if it is its turn, or find the dead stones unless that was done."""

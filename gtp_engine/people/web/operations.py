@@ -21,7 +21,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -151,25 +151,21 @@ class Operations:
             async with asyncio.timeout(self._patience):
                 await first_of(wait(), self.hurry.wait())
 
-    def middleware(self) -> Middleware:
-        """Return what counts and logs requests, also those that are refused."""
-
-        @web.middleware
-        async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
-            started, status = time.monotonic(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
-            try:
-                response = await handler(request)
-                status = response.status
-                return response
-            except web.HTTPException as error:
-                status = error.status
-                raise
-            finally:
-                self.requests.labels(status).inc()
-                if self._logs_requests:
-                    self._log_request(request, status, time.monotonic() - started)
-
-        return note
+    @web.middleware
+    async def note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Count and log requests, also those that are refused."""
+        started, status = time.monotonic(), int(HTTPStatus.INTERNAL_SERVER_ERROR)
+        try:
+            response = await handler(request)
+            status = response.status
+            return response
+        except web.HTTPException as error:
+            status = error.status
+            raise
+        finally:
+            self.requests.labels(status).inc()
+            if self._logs_requests:
+                self._log_request(request, status, time.monotonic() - started)
 
     def _log_request(self, request: web.Request, status: int, seconds: float) -> None:
         role = request.get(ROLE)
@@ -218,7 +214,9 @@ class Health:
         yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
         yield gauge("games", "Games with an engine.", dict(self._games.counts()))
         yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
-        yield gauge("queued_positions", "Positions of analyses that wait or are searched.", self._host.positions())
+        yield gauge(
+            "queued_positions", "Positions of analyses that wait or are searched.", self._host.schedule.positions()
+        )
         yield from operations.requests.collect()
         yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
         if work is not None:

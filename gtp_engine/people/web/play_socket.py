@@ -29,6 +29,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final, TypeVar
 
 from aiohttp import web
@@ -116,9 +117,9 @@ class _Page:
                 "problem": self._problem,
                 "play": self._play,
                 "go": self._go,
-                **{name: self._editing(name) for name in _EDITS},
+                **{name: partial(self._edit, name) for name in _EDITS},
                 "toggle_dead": self._toggle_dead,
-                **{name: self._calling(*methods) for name, methods in _PLAIN.items()},
+                **{name: partial(self._call, *methods) for name, methods in _PLAIN.items()},
             },
             Role.WATCH: {
                 "open": self._open,
@@ -164,7 +165,7 @@ class _Page:
     def leave(self) -> None:
         """Stop showing the game."""
         if self._shown is not None:
-            self._shown.viewers.discard(self._client.outbox.put)
+            self._shown.viewers.discard(self._client.put)
         self._shown = None
         self._studies.stop()
 
@@ -236,11 +237,11 @@ class _Page:
             if self._problems:
                 return {"type": "problems", "count": len(self._problems)}
         self._games.require_pace(self._address)
-        level, is_lost = _text_or_none(fields, "level"), self._client.outbox.is_lost
+        level, is_lost = _text_or_none(fields, "level"), self._client.is_lost
         return await self._show(await self._games.load(data, human, level, self._address, is_lost))
 
     async def _open(self, fields: Fields) -> Message | None:
-        name, is_lost = _text(fields, "id"), self._client.outbox.is_lost
+        name, is_lost = _text(fields, "id"), self._client.is_lost
         return await self._show(await self._games.find(name, self._address, is_lost))
 
     async def _explore(self, fields: Fields) -> None:
@@ -258,7 +259,7 @@ class _Page:
         """Return what a function returns for a record, in a process that ends with the client if it takes long."""
         records = self._games.records
         async with records.turn(data, self._address):
-            return await records.call(function, data, self._client.outbox.is_lost)
+            return await records.call(function, data, self._client.is_lost)
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
@@ -280,18 +281,14 @@ class _Page:
         content = base64.b64encode(await asyncio.to_thread(self._game().record, is_main=False)).decode("ascii")
         return {"type": "record", "id": self._game().name, "content": content}
 
-    def _editing(self, name: str) -> PageCommand:
-        """Return a command that changes a node of the tree, and says which one to show if it is another."""
-
-        async def call(fields: Fields) -> Message | None:
-            game = self._game() if name == "delete" else self._game_with_room()
-            node, change = _node(fields), _EDITS[name](fields)
-            found = await self._change(
-                game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
-            )
-            return None if found == node else {"type": "at", "id": game.name, "node": found}
-
-        return call
+    async def _edit(self, name: str, fields: Fields) -> Message | None:
+        """Change a node of the tree, and say which one to show if it is another."""
+        game = self._game() if name == "delete" else self._game_with_room()
+        node, change = _node(fields), _EDITS[name](fields)
+        found = await self._change(
+            game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
+        )
+        return None if found == node else {"type": "at", "id": game.name, "node": found}
 
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
@@ -302,13 +299,8 @@ class _Page:
         seconds = fields.number("seconds", LEAST_SECONDS, MOST_SECONDS) if "seconds" in fields else None
         await self._reviews.start(self._game(), Effort(visits=visits, seconds=seconds))
 
-    def _calling(self, check: SessionMethod, method: SessionMethod) -> PageCommand:
-        """Return a command that calls a method of the session."""
-
-        async def call(fields: Fields) -> None:
-            await self._change(self._game(), method, check)
-
-        return call
+    async def _call(self, check: SessionMethod, method: SessionMethod, _fields: Fields) -> None:
+        await self._change(self._game(), method, check)
 
     async def _change(self, game: OpenGame, method: SessionMethod, check: SessionMethod | None = None) -> object:
         """Do what `OpenGame.change` does, in the name of the page's address."""
@@ -334,13 +326,13 @@ class _Page:
         self._shown = game
         with game.staying_open():
             await self._client.wait_for_bulk(len(game.tree_message()))
-            game.show_to(self._client.outbox.put)
+            game.show_to(self._client.put)
         await self._reviews.recall(game)
         self._send(await self._reviews.message(game.name))
         return {"type": "error", "message": game.unsaved} if game.unsaved else None
 
     def _send(self, message: Message) -> None:
-        self._client.outbox.put(as_text(message))
+        self._client.put(as_text(message))
 
 
 def _requiring(*phases: Phase) -> SessionMethod:

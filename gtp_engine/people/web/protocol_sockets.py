@@ -23,7 +23,6 @@ from gtp_engine.people.web.client_socket import (
     CHECK,
     NO_MORE,
     ClientSocket,
-    Outbox,
     Seats,
     accepted,
     first_of,
@@ -31,7 +30,6 @@ from gtp_engine.people.web.client_socket import (
 )
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.record_processes import RecordProcesses
-from gtp_engine.protocols.analysis.schedule import Schedule
 from gtp_engine.protocols.analysis.server import AnalysisServer, as_text
 from gtp_engine.protocols.gtp.protocol import encode_reply
 from gtp_engine.protocols.gtp.server import GtpServer
@@ -58,16 +56,13 @@ class GtpClientSession:
         self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
         self._loop: Final = asyncio.get_running_loop()
         self._over: Final = asyncio.Event()
-        self._is_ending = False
+        self.is_ending = False
+        """Whether no more lines are taken."""
 
     @property
     def is_answered(self) -> bool:
         """Whether every line has been answered, or the client has gone."""
         return self._lines.is_answered or self._over.is_set()
-
-    def end_soon(self) -> None:
-        """Take no more lines."""
-        self._is_ending = True
 
     async def run(self) -> None:
         """Answer lines until `quit`, or the end of the input, or until the client goes, which ends its search."""
@@ -77,7 +72,7 @@ class GtpClientSession:
             await first_of(self._read(), self._over.wait())
             await self._client.close()
         finally:
-            self._client.outbox.close()  # so that the thread does not wait for the client
+            self._client.shut()  # so that the thread does not wait for the client
             self._lines.cancel_all()
             await asyncio.to_thread(self._end)
 
@@ -91,25 +86,25 @@ class GtpClientSession:
 
     async def _put(self, line: bytes | None) -> None:
         """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
-        while self._lines.is_full and not self._client.outbox.is_lost():
+        while self._lines.is_full and not self._client.is_lost():
             await asyncio.sleep(CHECK)
-        if self._client.outbox.is_lost():
-            self._client.outbox.close()
+        if self._client.is_lost():
+            self._client.shut()
         elif line is None:
             self._lines.end()
-        elif not self._is_ending:
+        elif not self.is_ending:
             receive(self._lines, line)
 
     def _answer(self) -> None:
         """Answer lines in the thread of the session."""
-        answer_lines(self._server, self._lines, self._send, lambda: self._client.outbox.is_closed)
+        answer_lines(self._server, self._lines, self._send, lambda: self._client.is_closed)
         with contextlib.suppress(RuntimeError):  # the event loop has ended
             self._loop.call_soon_threadsafe(self._over.set)
 
     def _send(self, text: str) -> None:
         """Send a piece of a reply, or drop it if the client has gone; waits while the client does not read."""
         with contextlib.suppress(BrokenPipeError):
-            self._client.outbox.put_and_wait(encode_reply(text).decode())
+            self._client.put_and_wait(encode_reply(text).decode())
 
     def _end(self) -> None:
         """Wait for the thread, and close the engine."""
@@ -145,27 +140,9 @@ class GtpSessions:
     async def end_commands(self) -> None:
         """Take no more lines, and wait until those that have come are answered."""
         for session in self._sessions:
-            session.end_soon()
+            session.is_ending = True
         while not all(session.is_answered for session in self._sessions):
             await asyncio.sleep(CHECK)
-
-
-class Responses:
-    """Sends responses through an outbox, warnings together with the next response to the same query."""
-
-    def __init__(self, outbox: Outbox) -> None:
-        self._outbox: Final = outbox
-        self._warnings: Final[dict[str, list[str]]] = {}
-
-    def send(self, response: dict[str, Any]) -> None:
-        """Send a response, or keep it if it is a warning; for any thread."""
-        name = response.get("id", "")
-        if "warning" in response:
-            self._warnings.setdefault(name, []).append(f"{response['field']}: {response['warning']}")
-            return
-        if warnings := self._warnings.pop(name, None):
-            response = {**response, "warning": "; ".join(warnings)}
-        self._outbox.put(as_text(response))
 
 
 async def serve_analysis(
@@ -176,10 +153,21 @@ async def serve_analysis(
     Replaying a long game takes a while.
     """
     async with accepted(request, seats) as client:
-        responses = Responses(client.outbox)
-        schedule = host.open_schedule(responses.send)
-        server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
+        warnings: dict[str, list[str]] = {}
         has_ended = asyncio.Event()
+
+        def send(response: dict[str, Any]) -> None:
+            """Send a response with the warnings about its query, or keep it if it is one; for any thread."""
+            name = response.get("id", "")
+            if "warning" in response:
+                warnings.setdefault(name, []).append(f"{response['field']}: {response['warning']}")
+                return
+            if known := warnings.pop(name, None):
+                response = {**response, "warning": "; ".join(known)}
+            client.put(as_text(response))
+
+        schedule = host.schedule.open(host.config.analysis.parallel, send)
+        server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
 
         async def read() -> None:
             async for message in client.messages():
@@ -187,21 +175,20 @@ async def serve_analysis(
                     has_ended.set()
                 async for line in client.lines(message):
                     if refusal := too_many_values(line):
-                        responses.send({"error": refusal})
+                        send({"error": refusal})
                         continue
                     async with records.turn(line, request[ADDRESS]):
                         await asyncio.to_thread(server.handle_bytes, line)
 
+        async def finish() -> None:
+            """Wait until a client that sends no more has been answered."""
+            await has_ended.wait()
+            while schedule.has_work:
+                await asyncio.sleep(CHECK)
+
         try:
-            await first_of(read(), _finish(schedule, has_ended))
+            await first_of(read(), finish())
             await client.close()
         finally:
             schedule.abandon()
     return client.response
-
-
-async def _finish(schedule: Schedule, has_ended: asyncio.Event) -> None:
-    """Wait until a client that sends no more has been answered."""
-    await has_ended.wait()
-    while schedule.has_work:
-        await asyncio.sleep(CHECK)

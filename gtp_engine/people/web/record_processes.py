@@ -32,7 +32,7 @@ _CHECK: Final = 0.1
 """Seconds between two checks whether the work is still wanted."""
 
 MOST_SHOWN: Final = 150_000
-"""Nodes, and points that they name, which a page is sent: with 50 bytes for each that is the most an outbox takes."""
+"""Nodes, and points that they name, which a page is sent: with 50 bytes for each that is the most that may wait."""
 
 
 T = TypeVar("T")

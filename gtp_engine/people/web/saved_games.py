@@ -148,10 +148,6 @@ class SavedGame(SessionExtras):
             **vars(session.extras()),
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the game as JSON has it."""
-        return asdict(self)
-
     @staticmethod
     def from_json(values: dict[str, Any]) -> "SavedGame":
         """Return the game in a file; raises TypeError, KeyError, ValueError or AttributeError for anything else."""
@@ -235,7 +231,7 @@ class SavedGames(JsonFiles):
 
     def save(self, name: str, game: SavedGame, *, keeps_age: bool = False) -> None:
         """Write a game, with `keeps_age` as one that has not been played since; raises JsonFileError."""
-        self.write(name, game.to_json(), keeps_age=keeps_age)
+        self.write(name, asdict(game), keeps_age=keeps_age)
 
     def load(self, name: str) -> SavedGame:
         """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""

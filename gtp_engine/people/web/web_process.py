@@ -92,13 +92,7 @@ ADDRESS_ENGINES: Final = 6
 FOLDER: Final = Path(__file__).parent / "static"
 PAGE: Final = "index.html"
 
-SHARED: Final = tuple(
-    PAGE_PARTS / name
-    for name in (
-        "board.css", "board.js", "common.css", "graph.js", "language.js", "lessons.js", "names.js", "position.js",
-        "review_parts.js",
-    )
-)  # fmt: skip
+SHARED: Final = tuple(sorted(file for file in PAGE_PARTS.iterdir() if file.stem != "page"))
 """What the page has in common with that of a review."""
 
 _TYPES: Final = {
@@ -257,7 +251,7 @@ def new_application(
 ) -> web.Application:
     """Return the application, with its files in the folder `games`; what `access` refuses reaches no handler."""
     operations = operations or Operations(ServerLog())
-    application = web.Application(middlewares=[operations.middleware(), access.middleware()], client_max_size=MAX_BODY)
+    application = web.Application(middlewares=[operations.note, access.check], client_max_size=MAX_BODY)
     application.on_response_prepare.append(access.on_prepare)
     sockets = Seats(MAX_SOCKETS, per_address, "connection")
     engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
