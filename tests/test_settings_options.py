@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.cli.options import ConfigCommand, given_settings, settings_options
+from gtp_engine.cli.options import ConfigCommand, settings_options
 from gtp_engine.config.option import section_options
 from gtp_engine.training.alphago.stages.stage_settings import PolicyLearning
 from gtp_engine.training.core.learning import Learning
@@ -19,9 +19,9 @@ def given(*arguments: str, **how: Any) -> dict[str, Any]:
 
     @click.command(cls=ConfigCommand)
     @click.option("--name")
-    @settings_options(Learning, **how)
-    def command(**flags: Any) -> None:
-        found.update(given_settings(Learning, flags))
+    @settings_options(Learning, "given", is_whole=False, **how)
+    def command(given: dict[str, Any], **flags: Any) -> None:
+        found.update(given)
         assert flags == {"name": None}, "nothing else is taken"
 
     CliRunner().invoke(command, arguments, catch_exceptions=False)
@@ -44,9 +44,9 @@ def test_values_that_a_field_does_not_allow(arguments: str) -> None:
 
 def test_a_command_may_have_some_of_the_flags_only() -> None:
     @click.command(cls=ConfigCommand)
-    @settings_options(Learning, only=("threads",), show_defaults=False)
-    def command(**flags: Any) -> None:
-        assert given_settings(Learning, flags) == {}
+    @settings_options(Learning, "given", only=("threads",), show_defaults=False, is_whole=False)
+    def command(given: dict[str, Any]) -> None:
+        assert given == {}
 
     shown = CliRunner().invoke(command, ["--help"], catch_exceptions=False).output
     assert "--threads" in shown and "one for each core" in shown and "--samples" not in shown and "default" not in shown

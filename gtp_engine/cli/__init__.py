@@ -2,16 +2,13 @@
 
     options             flags generated from options, and what several commands share
     play_command        `gtp-engine play`
-    serve_commands      `serve`, `connect`, `analysis`, `mcp`
+    serve_commands      `serve`, `connect`, `analysis`, `mcp`, `setup`
     record_commands     `review`, `score`, `rank`, `solve`
     katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
-    setup_command       `setup`
-    models_command      `models …`
-    levels_command      `calibrate-levels`
+    models_command      `models …`, `calibrate-levels`
     book_command        `book …`
     match_commands      `match`, `tournament`
-    train_commands      `generate`, `train …`
-    alphago_command     `alphago …`
+    train_commands      `generate`, `train …`, `alphago …`
     tools               `benchmark`, `doctor`, `warmup`, `config`, `genconfig`, `version`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  A command is
@@ -39,9 +36,10 @@ from gtp_engine.base.errors import TengenError, problem, shown_path
 from gtp_engine.base.installation import command_with
 from gtp_engine.base.languages import _
 from gtp_engine.base.signals import ending_cleanly
-from gtp_engine.base.streams import discard
-from gtp_engine.cli.katago_command import KataGoCommand, katago_config, katago_options
+from gtp_engine.base.streams import discard, write_log
+from gtp_engine.cli.katago_command import KataGoCommand, katago_options
 from gtp_engine.cli.options import INTERRUPTED
+from gtp_engine.config import Config
 
 _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
@@ -58,12 +56,12 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "mcp": "serve_commands.mcp_command",
     },
     "Other programs and machines": {
-        "setup": "setup_command.setup_command",
+        "setup": "serve_commands.setup_command",
         "connect": "serve_commands.connect_command",
     },
     "Networks": {
         "models": "models_command.models_command",
-        "calibrate-levels": "levels_command.calibrate_levels_command",
+        "calibrate-levels": "models_command.calibrate_levels_command",
     },
     "Engines against each other": {
         "match": "match_commands.match_command",
@@ -80,7 +78,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Training": {
         "train": "train_commands.train_command",
         "generate": "train_commands.generate_command",
-        "alphago": "alphago_command.alphago_command",
+        "alphago": "train_commands.alphago_command",
     },
 }
 """The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""
@@ -188,19 +186,15 @@ def cli() -> None:
 
 
 @cli.command("gtp", cls=KataGoCommand, aliases={"--override-version": "--version"})
-@katago_options
-def gtp_command(config_files: tuple[str, ...], overrides: tuple[str, ...], **flags: object) -> None:
+@katago_options(for_gtp=True)
+def gtp_command(config: Config) -> None:
     """Speak GTP on stdin and stdout (the default command).
 
     KataGo's command line (katago gtp -model … -config … -override-config … -human-model …) works, too. A config file
     that does not end in .toml is read as one of KataGo's; a network file of KataGo's is imported once.
     """
-    config, lines = katago_config(config_files, overrides, flags, for_gtp=True)
-    from gtp_engine.base.streams import write_log
     from gtp_engine.protocols.gtp.session import serve, start_engine
 
-    for line in lines:
-        write_log(line)
     advise = None
     if sys.stdin.isatty():
         from gtp_engine.people.terminal.gtp_guide import WELCOME, advice

@@ -11,10 +11,12 @@ import click
 
 from gtp_engine.base.errors import ConfigError, TengenError, counted, shown
 from gtp_engine.base.files import check_result, write_result
+from gtp_engine.base.steps import long_work
 from gtp_engine.base.streams import write_log
-from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, given_settings, settings_of, settings_options
+from gtp_engine.cli.options import FILE, INTERRUPTED, ConfigCommand, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
+from gtp_engine.go.rules import Rules
 
 if TYPE_CHECKING:
     from gtp_engine.engine.book.book import BookHeader
@@ -78,19 +80,16 @@ def book_command() -> None:  # noqa: D103
 
 @book_command.command("make", cls=ConfigCommand)
 @click.argument("file", type=FILE)
-@settings_options(BookBoard, is_own=True)
+@settings_options(BookBoard, "given", is_own=True, is_whole=False)
 @settings_options(BookSettings, is_own=True)
-@settings_options(NetworkConfig, only=_NETWORK, is_own=True)
-def make_command(file: Path, **flags: Any) -> None:
+@settings_options(NetworkConfig, "network", only=_NETWORK, is_own=True)
+def make_command(file: Path, given: dict[str, Any], settings: BookSettings, network: NetworkConfig) -> None:
     """Make a book, or make one larger.
 
     Every position is saved at once: stop with Ctrl-C whenever you like, and run the command again to go on. Only one
     process at a time writes to a book; others may play from it.
     """
-    given = given_settings(BookBoard, flags)
-    settings = settings_of(BookSettings, flags)
-    network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
-    from gtp_engine.base.steps import long_work
+    network = replace(network, network_threads=settings.threads)
     from gtp_engine.engine.book.book import Book, shown_interval
     from gtp_engine.engine.book.checks import describe
     from gtp_engine.engine.book.making import BookSearch, enlarge, fair_komi
@@ -126,7 +125,6 @@ def make_command(file: Path, **flags: Any) -> None:
 def _header(given: dict[str, Any]) -> "BookHeader":
     """Return what a new book is for, with the usual komi of its rules unless another is given."""
     from gtp_engine.engine.book.book import BookHeader
-    from gtp_engine.go.rules import Rules
 
     size, rules = given.get("size") or BOARD, Rules.parse(given.get("rules") or "tromp-taylor")
     komi = given.get("komi")
@@ -135,8 +133,6 @@ def _header(given: dict[str, Any]) -> "BookHeader":
 
 def _same_header(header: "BookHeader", given: dict[str, Any]) -> "BookHeader":
     """Return what a book is for; raises ConfigError if something else is given."""
-    from gtp_engine.go.rules import Rules
-
     if given.get("rules"):
         given["rules"] = Rules.parse(given["rules"])
     known = {"size": header.width, "rules": header.rules, "komi": header.komi}
@@ -160,15 +156,14 @@ def _evaluator(network: NetworkConfig, header: "BookHeader", at_once: int) -> "N
 @click.argument("file", type=FILE)
 @click.option("--against", type=FILE, help="Compare with a game record.")
 @settings_options(BookCheck, is_own=True)
-@settings_options(NetworkConfig, only=_NETWORK, is_own=True)
-def check_command(file: Path, against: Path | None, **flags: Any) -> None:
+@settings_options(NetworkConfig, "network", only=_NETWORK, is_own=True)
+def check_command(file: Path, against: Path | None, settings: BookCheck, network: NetworkConfig) -> None:
     """Check a book.
 
     Plays every line under the book's rules, mirrors every position, and computes every value again; --samples also
     searches random positions again, with more visits. The exit status is 1 if something is wrong.
     """
-    settings = settings_of(BookCheck, flags)
-    network = replace(settings_of(NetworkConfig, flags), network_threads=settings.threads)
+    network = replace(network, network_threads=settings.threads)
     from gtp_engine.engine.book.book import Book
     from gtp_engine.engine.book.checks import (
         MOST_TROUBLES,

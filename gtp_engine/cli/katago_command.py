@@ -8,15 +8,20 @@ or two; a config file that does not end in .toml is one of KataGo's, and there m
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError
+from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import ConfigCommand, F, build_config, config_options
 from gtp_engine.config import Config
+from gtp_engine.config.katago import merged_settings, with_start_settings
+from gtp_engine.go.rules import Rules
 
 _PROGRAM: Final = "katago"
 _IS_KATAGO: Final = "katago"
@@ -48,19 +53,20 @@ class KataGoCommand(ConfigCommand):
         return super().parse_args(ctx, words)
 
 
-def katago_options(function: F) -> F:
-    """Add the flags of all options, `--config` and KataGo's `--override-config` to a command.
+def katago_options(*, for_gtp: bool) -> Callable[[F], F]:
+    """Return a decorator that adds the flags of all options, `--config` and KataGo's `--override-config` to a command.
 
-    It receives `config_files` and `overrides`, for `katago_config`, beside the options.
+    It receives the `config`; what is without effect is logged.
     """
-    decorator = click.option(
+    overrides = click.option(
         "--override-config",
         "overrides",
         multiple=True,
         metavar="KEY=VALUE,…",
         help="Settings by KataGo's names, such as maxVisits=800; unknown ones are reported and ignored.",
     )
-    return decorator(config_options(several=True)(function))
+    configured = config_options(partial(_katago_config, for_gtp=for_gtp))
+    return lambda function: overrides(configured(function))
 
 
 def is_katagos() -> bool:
@@ -68,10 +74,8 @@ def is_katagos() -> bool:
     return _is_program_katago() or bool(click.get_current_context().meta.get(_IS_KATAGO))
 
 
-def katago_config(
-    config_files: Sequence[str], overrides: Sequence[str], flags: Mapping[str, object], *, for_gtp: bool
-) -> tuple[Config, tuple[str, ...]]:
-    """Return the configuration of a command line, and lines for the user about settings without effect.
+def _katago_config(flags: Mapping[str, Any], *, for_gtp: bool) -> Config:
+    """Return the configuration of a command line; lines about settings without effect are logged.
 
     Flags take precedence over overrides, overrides over files, later files over earlier ones.
 
@@ -79,10 +83,7 @@ def katago_config(
 
     Raises ConfigError, and RulesError for unknown rules.
     """
-    from gtp_engine.base.errors import ConfigError
-    from gtp_engine.config.katago import merged_settings, with_start_settings
-    from gtp_engine.go.rules import Rules
-
+    config_files, overrides = flags["config_files"], flags["overrides"]
     tomls = [file for file in config_files if file.lower().endswith(".toml")]
     if len(tomls) > 1:
         raise ConfigError(f"config files {' and '.join(tomls)}", expected="one TOML file")
@@ -99,7 +100,9 @@ def katago_config(
         config = config.with_values({"game.komi": Rules.parse(config.game.rules).default_komi()})
     if is_katagos() and config.gtp.name == (name := Config().gtp.name):
         config = config.with_values({"gtp.name": f"KataGo-compatible {name}"})  # Lizzie goes by its first word
-    return config, lines
+    for line in lines:
+        write_log(line)
+    return config
 
 
 def katago_model(model: str | None) -> str | None:

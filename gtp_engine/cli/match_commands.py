@@ -13,7 +13,10 @@ import click
 from gtp_engine.arena.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
 from gtp_engine.base.errors import counted
 from gtp_engine.base.files import owning
-from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, given_settings, settings_options
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.streams import write_log
+from gtp_engine.base.workers import open_workers
+from gtp_engine.cli.options import FILE, FOLDER, INTERRUPTED, ConfigCommand, saying_when_interrupted, settings_options
 
 if TYPE_CHECKING:
     from gtp_engine.arena.match.records import GameRecord, MatchFolder
@@ -47,8 +50,6 @@ def _game_pool(
         yield None
         return
     from gtp_engine.arena.match.runner import job_of_games
-    from gtp_engine.base.streams import write_log
-    from gtp_engine.base.workers import open_workers
 
     with open_workers(job_of_games(commands, threads=cores), count, address, note=write_log) as pool:
         yield pool
@@ -80,7 +81,7 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
     type=FOLDER,
     help="Folder for results, game records and logs; a match found there continues.",
 )
-@settings_options(MatchSettings, is_own=True)
+@settings_options(MatchSettings, "given", is_own=True, is_whole=False)
 @click.option(
     "--sprt",
     type=(float, float),
@@ -92,13 +93,14 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 @click.option("--plot", type=FILE, help="Draw the winrate over the games as .svg or .png (needs matplotlib).")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON instead of a table.")
 @cluster_options
-def match_command(out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any) -> None:
+def match_command(
+    given: dict[str, Any], out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any
+) -> None:
     """Play the match that the flags describe, or resume it, and print its result."""
     from gtp_engine.arena.match.records import MatchFolder
     from gtp_engine.arena.match.statistics import check_plot, format_table, summarize, write_plot
 
     test = _test(flags.pop("sprt"), flags.pop("alpha"), flags.pop("beta"))
-    given = given_settings(MatchSettings, flags)
     if folder_of_openings := given.get("openings"):  # in full, as the match may be continued from another folder
         given["openings"] = str(Path(folder_of_openings).resolve())
     count = given.get("parallel")
@@ -130,7 +132,6 @@ def _different_names(match: MatchSettings, names: dict[str, str]) -> dict[str, s
 def _play(match: MatchSettings, folder: "MatchFolder", pool: "GamePool | None") -> "list[GameRecord]":
     """Play the missing games of the match and return all; an interruption ends the program."""
     from gtp_engine.arena.match.runner import run_match, show_games
-    from gtp_engine.base.progress import ProgressBar
 
     try:
         with ProgressBar(total=match.games) as bar:
@@ -198,7 +199,6 @@ def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int
     from gtp_engine.arena.tournament.standings import format_tables, tables_of
     from gtp_engine.arena.tournament.tournament_file import read_description
     from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, show_games
-    from gtp_engine.base.progress import ProgressBar
 
     description = read_description(file)
     folder = file.with_suffix("") if out is None else out
@@ -207,24 +207,19 @@ def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int
     if ray is not None and description.bind_to_cores:
         raise MatchError("bind-to-cores with --ray", advice="leave out one of them; see --cores")
     commands = [entrant.command for entrant in description.entrants]
-    try:
-        total = description.games * len(description.meetings)
-        with (
-            owning(folder, MatchError),
-            _game_pool(commands, ray, cores=cores) as pool,
-            ProgressBar(total=total) as bar,
-        ):
-            if pool is not None:
-                pool.note = bar.log
-            runner = TournamentRunner(
-                description, folder, lambda *ended: show_games(runner, file.stem, bar, ended), pool
-            )
-            if others := ", ".join(runner.other_matches):
-                bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
-            show_games(runner, file.stem, bar)
-            runner.run()
-    except KeyboardInterrupt:
-        click.echo(f"Interrupted; {folder} keeps the finished games. Run the same command again to continue.", err=True)
-        sys.exit(INTERRUPTED)
+    interrupted = f"Interrupted; {folder} keeps the finished games. Run the same command again to continue."
+    with (
+        saying_when_interrupted(interrupted),
+        owning(folder, MatchError),
+        _game_pool(commands, ray, cores=cores) as pool,
+        ProgressBar(total=description.games * len(description.meetings)) as bar,
+    ):
+        if pool is not None:
+            pool.note = bar.log
+        runner = TournamentRunner(description, folder, lambda *ended: show_games(runner, file.stem, bar, ended), pool)
+        if others := ", ".join(runner.other_matches):
+            bar.log(f"{folder} holds matches that {file} does not describe; their games do not count: {others}")
+        show_games(runner, file.stem, bar)
+        runner.run()
     click.echo(format_tables(description, tables_of(description, runner.results)))
     click.echo(f"\nTables and games for the browser: {folder / 'index.html'}")

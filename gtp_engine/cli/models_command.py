@@ -1,25 +1,33 @@
-"""The commands `gtp-engine models …`: get, import, quantize, describe and list networks."""
+"""The commands about networks: `models …` gets, imports, quantizes, describes and lists them, `calibrate-levels`."""
 
-import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from gtp_engine.base.errors import ConfigError, ModelError, shown, shown_path
+from gtp_engine.base.files import check_result, expanded, owning
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.options import (
-    INTERRUPTED,
+    FILE,
     NETWORK,
     PATH,
     ConfigCommand,
     UserPath,
     int8_option,
     out_option,
-    settings_of,
+    saying_when_interrupted,
     settings_options,
 )
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
 from gtp_engine.config.sections import QuantizeSettings
+from gtp_engine.nn.metadata import info_of, read_info, read_properties
+from gtp_engine.nn.network_catalogue import BEST, LICENSE, PUBLISHED
 
 if TYPE_CHECKING:
     from gtp_engine.nn.metadata import NetworkInfo
@@ -69,15 +77,11 @@ def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
     if wanted is None:
         click.echo(_catalogue())
         return
-    from gtp_engine.nn.metadata import read_info
     from gtp_engine.nn.named_networks import set_default
     from gtp_engine.nn.published_networks import get_network
 
-    try:
+    with saying_when_interrupted("\nInterrupted; the default network is the same as before."):
         files = get_network(wanted, log=click.echo)
-    except KeyboardInterrupt:
-        click.echo("\nInterrupted; the default network is the same as before.", err=True)
-        sys.exit(INTERRUPTED)
     if playing := [file.stem for file in files if not read_info(file).needs_profile]:
         set_default(playing[0])
         click.echo(
@@ -95,7 +99,6 @@ def default_command(name: str | None) -> None:
     NAME is that of a network in `gtp-engine models list`, a file or a folder; `builtin` is the one that ships with the
     engine. Without NAME, print the current one.
     """
-    from gtp_engine.base.files import expanded
     from gtp_engine.nn.named_networks import default_name, named_networks, set_default
     from gtp_engine.nn.network_files import find_networks
 
@@ -109,7 +112,6 @@ def default_command(name: str | None) -> None:
 
 def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
     """Make 8-bit copies of networks where they are faster, in the background if `make` is None."""
-    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.nn.network_files import begin_faster_copy
     from gtp_engine.nn.plug_ins import make_faster_copy
 
@@ -118,19 +120,15 @@ def offer_faster_copies(files: list[Path], *, make: bool | None) -> None:
             if make is None and (text := begin_faster_copy(file)):
                 click.echo(text)
             continue
-        try:
-            with ProgressBar() as bar:
-                make_faster_copy(file, progress=bar.update, log=bar.log)
-        except KeyboardInterrupt:
-            command = join_command(["gtp-engine", "models", "quantize", str(file)])
-            click.echo(f"\nInterrupted; {file.name} plays without an 8-bit copy; `{command}` goes on.", err=True)
-            sys.exit(INTERRUPTED)
+        command = join_command(["gtp-engine", "models", "quantize", str(file)])
+        interrupted = f"\nInterrupted; {file.name} plays without an 8-bit copy; `{command}` goes on."
+        with saying_when_interrupted(interrupted), ProgressBar() as bar:
+            make_faster_copy(file, progress=bar.update, log=bar.log)
 
 
 def _catalogue() -> str:
     """Return a table of the published networks."""
     from gtp_engine.nn.named_networks import default_name, named_networks
-    from gtp_engine.nn.network_catalogue import BEST, LICENSE, PUBLISHED
 
     here, default = named_networks(), default_name()
     lines = [f"{'name':<19}{'download':>9}  {'here':<9}strength"]
@@ -168,12 +166,10 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
     is_flag=True,
     help="Print the loss of each layer, and measure it even where all could be quantized.",
 )
-def quantize_command(source: Path, target: Path | None, verbose: bool, **flags: Any) -> None:  # noqa: D103
-    from gtp_engine.base.progress import ProgressBar
+def quantize_command(source: Path, target: Path | None, verbose: bool, settings: QuantizeSettings) -> None:  # noqa: D103
     from gtp_engine.nn.quantized_copy import quantized_path
     from gtp_engine.training.quantization import quantize_file
 
-    settings = settings_of(QuantizeSettings, flags)
     if verbose:
         settings = replace(settings, good_enough=0.0)
     with ProgressBar() as bar:
@@ -245,7 +241,6 @@ def from_wheel_command(package: Path | None, folder: Path, int8: bool | None) ->
     WHEEL is the file that `pip download --no-deps katrain==1.20.0` downloads, or a folder; without it, the installed
     package is used. Their licence is written beside them. `get` does the same for the engine's own folder.
     """
-    from gtp_engine.base.errors import ModelError
     from gtp_engine.nn.onnx_export.convert import onnx_name
     from gtp_engine.nn.published_networks import convert_package, installed_katrain
 
@@ -267,7 +262,6 @@ def info_command(given: str) -> None:
     The names are those that `models list` shows.
     """
     from gtp_engine.nn.katago_format.parser import load_network
-    from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.nn.network_files import is_katago_file, onnx_files
 
@@ -297,8 +291,6 @@ def list_command(folders: tuple[Path, ...]) -> None:
     Without FOLDER, list those in the current folder and in its folder `models`, those that `get` fetched and those that
     ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
-    from gtp_engine.base.errors import ModelError, shown_path
-    from gtp_engine.nn.metadata import info_of, read_properties
     from gtp_engine.nn.named_networks import shipped_networks
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
@@ -333,7 +325,6 @@ def list_command(folders: tuple[Path, ...]) -> None:
 
 def _mark_of_default(path: Path) -> str:
     """Return what is printed behind the network with which a plain `gtp-engine` plays, "" for others."""
-    from gtp_engine.base.errors import ModelError
     from gtp_engine.nn.named_networks import model_path
 
     try:
@@ -377,3 +368,94 @@ def _rows(info: "NetworkInfo") -> dict[str, str]:
 def _show_rows(rows: dict[str, str]) -> None:
     for heading, text in rows.items():
         click.echo(f"{heading:<14}{text}")
+
+
+_LEVELS_HELP = """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
+
+\b
+gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
+
+Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is saved as it ends.
+To continue an interrupted measurement, run the same command again, with --keep in place of --refit. Measuring 19x19
+takes far longer than 9x9; the weak levels come first.
+"""
+
+
+def _sizes(text: str) -> str:
+    """Return a list of the sides of boards, unchanged; raises ConfigError."""
+    if not all(word.isdecimal() and 7 <= int(word) <= 25 for word in text.split(",")):
+        raise ConfigError(f"sizes {shown(text)}", expected="sides from 7 to 25, such as 9,13,19")
+    return text
+
+
+@dataclass(frozen=True)
+class CalibrationSettings(Section, name="calibration"):
+    """Which games measure the levels, and how ranks follow from them."""
+
+    sizes: str = option("9,13,19", "Sizes of the boards.", unit="list", normalize=_sizes)
+    coarse_games: int = option(12, bounds=(2, 1000))
+    """Games of each pair of skills on the coarse scale, which come first."""
+    games: int = option(40, "Games of each pair of levels three ranks apart, to check them.", bounds=(0, 10_000))
+    handicap_games: int = option(40, bounds=(0, 10_000))
+    """Games in which a rank gives three stones to the rank three below it, for each of three pairs; from 17x17 on."""
+    spacing: float | None = option(None, bounds=(1, 400))
+    """Elo points from rank to rank; not set: the worth of a stone, and less on small boards."""
+    below_top: float = option(0.0, bounds=(0, 2000))
+    """Elo points by which 9d stays below the strongest skill; set it so that an opponent of known rank is as strong as
+    that rank here."""
+    refit: bool = option(False)
+    """Fit the curve to all games so far, including those that checked an earlier curve, and check the new curve."""
+    keep: bool = option(False)
+    """Keep the ranks of NET.levels.json and only check them, to continue an interrupted check or to play more games."""
+    batch: int = option(16, "Games played side by side.", bounds=(1, 256))
+    threads: int = option(0, "Threads of the network; 0: all cores.", bounds=(0, 1024))
+
+
+_TEXTS: Final = {"network.human_model": "The human-like network. [default: the one that ships]"}
+
+
+@click.command("calibrate-levels", cls=ConfigCommand, help=_LEVELS_HELP, texts=_TEXTS)
+@settings_options(NetworkConfig, "network", only=("human_model",), is_own=True)
+@click.option(
+    "--games-file", required=True, type=FILE, help="Where games are kept; those found there are not played again."
+)
+@settings_options(CalibrationSettings, is_own=True)
+def calibrate_levels_command(games_file: Path, network: NetworkConfig, settings: CalibrationSettings) -> None:
+    """Measure the levels of a human-like network."""
+    network = replace(network, network_threads=settings.threads)
+    from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_skills, table_path, write_board
+    from gtp_engine.nn.loading import load_evaluator
+    from gtp_engine.nn.named_networks import model_path, shipped_network
+    from gtp_engine.training.people.calibration import LevelNetworks, Measurement, checked_board, fitted_skills
+
+    if settings.keep and (settings.refit or settings.below_top or settings.spacing):
+        raise click.UsageError("--keep with --refit, --below-top or --spacing: give one or the other")
+    check_result(games_file, advice="name another file with --games-file")
+    human = shipped_network(HUMAN_MODEL) if network.human_model is None else model_path(network.human_model)
+    with owning(games_file.parent, file=games_file.name):
+        for size in map(int, settings.sizes.split(",")):
+            load = partial(load_evaluator, log=write_log, board=(size, size), batch=settings.batch)
+            paths = (shipped_network(STRONG_MODEL), human)
+            networks = LevelNetworks(*(load(replace(network, model=str(path))) for path in paths))
+            name = networks.human.info.name
+            measurement = Measurement(networks, size, games_file, batch=settings.batch, log=write_log)
+            path = table_path(human, name)
+            check_result(path, advice="copy the network to a folder of yours, and name it there with --human-model")
+            if not networks.human.info.needs_profile:
+                raise ConfigError(f"network {shown(name)}", expected="one that imitates people")
+            if settings.keep:
+                skills = read_skills(path, size)
+            else:
+                skills = fitted_skills(
+                    measurement,
+                    coarse_games=settings.coarse_games,
+                    spacing=settings.spacing,
+                    below_top=settings.below_top,
+                    refit=settings.refit,
+                )
+                write_board(path, name, size, {"skills": skills})
+            board = checked_board(measurement, skills, games=settings.games, handicap_games=settings.handicap_games)
+            write_board(path, name, size, board)
+            for evaluator in networks:
+                evaluator.close()
+            click.echo(f"{size}x{size}: written to {path}")

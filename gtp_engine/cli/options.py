@@ -1,36 +1,37 @@
 """Flags generated from options (`config.option`), and parameters that several commands share.
 
 A command decorated with `config_options()` gets a flag for every option of the configuration (`--visits` for
-search.visits), grouped by section in its help, and `--config FILE`; `build_config` makes a configuration of them.  A
-flag overrides the file, the file the default.
+search.visits), grouped by section in its help, and `--config FILE`, and receives the `config`.  A flag overrides the
+file, the file the default.
 
 A command decorated with `settings_options(Learning)` gets a flag for every option of other settings, a frozen dataclass
-derived from `Section`, with type, bounds, choices, default and help of the field; `settings_of` takes the values back
-out of the command's keyword arguments:
+derived from `Section`, with type, bounds, choices, default and help of the field, and receives the `settings`:
 
     @click.command(cls=ConfigCommand)
     @settings_options(Learning)
-    def command(**flags):
-        learning = settings_of(Learning, flags)
+    def command(settings: Learning) -> None:
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import click
 
 from gtp_engine.base.errors import shown_path
-from gtp_engine.base.files import is_special
+from gtp_engine.base.files import expanded, is_special
 from gtp_engine.base.languages import LANGUAGES, use
 from gtp_engine.config import Config, Option
 from gtp_engine.config.option import Section, section_options
+from gtp_engine.go.rules import Rules
+from gtp_engine.nn.network_catalogue import published_network
 
 F = TypeVar("F", bound=Callable[..., Any])
-S = TypeVar("S", bound=Section)
 
 
 class UserPath(click.Path):
@@ -80,6 +81,16 @@ RECORD: Final = UserPath(path_type=Path, allow_dash=True)
 
 INTERRUPTED: Final = 130
 """Exit status of a command that was interrupted."""
+
+
+@contextmanager
+def saying_when_interrupted(text: str) -> Iterator[None]:
+    """Let Ctrl-C in the `with` block end the program with a line."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(text, err=True)
+        sys.exit(INTERRUPTED)
 
 
 int8_option: Final = click.option(
@@ -155,17 +166,27 @@ class ConfigOption(click.Option):
         self.is_own = is_own
         flag = declared.flag
         is_switch = declared.kind is bool
+        value = f"[{'|'.join(declared.choices)}]" if declared.choices else declared.unit or declared.kind.__name__
         super().__init__(
             [parameter_name(declared), f"{flag}/--no-{flag[2:]}" if is_switch else flag],
             type=click.BOOL if is_switch else click.STRING,
             default=None,
-            metavar=None if is_switch else _metavar(declared),
+            metavar=None if is_switch else value if declared.choices else value.upper().replace(" ", "_"),
         )
 
     @property
     def help(self) -> str | None:
-        """The option's help with bounds and default, made when it is shown."""
-        return _help(self.declared)
+        """The option's help with its bounds and, unless it is unset by default, its default; made when it is shown."""
+        option, notes = self.declared, []
+        if option.low is not None and option.high is not None:
+            notes.append(f"{_number(option.low)} to {_number(option.high)}")
+        elif option.low is not None:
+            notes.append(f"{_number(option.low)} or more")
+        if option.kind is bool:
+            notes.append(f"default {'on' if option.default else 'off'}")
+        elif option.default not in (None, ""):
+            notes.append(f"default {option.default}")
+        return f"{option.help} [{', '.join(notes)}]" if notes else option.help
 
     @help.setter
     def help(self, _: str | None) -> None: ...
@@ -245,28 +266,53 @@ class ConfigCommand(click.Command):
         return parameter.declared.section
 
 
-def config_options(*, several: bool = False) -> Callable[[F], F]:
-    """Return a decorator that adds `--config` and the flags of all options to a command.
+def config_options(katagos: Callable[[dict[str, Any]], Config] | None = None) -> Callable[[F], F]:
+    """Return a decorator that adds `--config` and the flags of all options to a command, which receives the `config`.
 
-    The command receives `config_file`, or `config_files` if it takes `several`, and a keyword argument for each option
-    (`parameter_name`), for `build_config`.
+    With `katagos`, which makes it of the flags, `config_files` and `overrides`, there may be several files.
     """
-    also = "; others are read as KataGo's" if several else ""
+    also = "; others are read as KataGo's" if katagos else ""
+    file_option = click.option(
+        "--config",
+        "config_files" if katagos else "config_file",
+        multiple=katagos is not None,
+        type=UserPath(dir_okay=False),
+        metavar="FILE",
+        help=f"Read options from a TOML file; `gtp-engine config` prints one{also}. Flags override it.",
+    )
 
     def decorate(function: F) -> F:
-        for option in reversed(Config.options()):
-            click.option(cls=ConfigOption, declared=option)(function)
-        decorator = click.option(
-            "--config",
-            "config_files" if several else "config_file",
-            multiple=several,
-            type=UserPath(dir_okay=False),
-            metavar="FILE",
-            help=f"Read options from a TOML file; `gtp-engine config` prints one{also}. Flags override it.",
-        )
-        return decorator(function)
+        make = katagos or (lambda flags: build_config(flags["config_file"], flags))
+        return file_option(_receiving(function, "config", make, Config.options(), *_FILES))
 
     return decorate
+
+
+_FILES: Final = ("config_file", "config_files", "overrides")
+
+
+def _receiving(
+    function: F,
+    name: str,
+    make: Callable[[dict[str, Any]], Any],
+    options: Sequence[Option],
+    *also: str,
+    is_own: bool = False,
+) -> F:
+    """Return a command's function with the flags of options, of which it receives what `make` makes, as `name`.
+
+    `also` are other parameters of which that is made.
+    """
+    own = {*map(parameter_name, options), *also}
+
+    @wraps(function)
+    def call(*given: Any, **parameters: Any) -> Any:
+        rest = {each: value for each, value in parameters.items() if each not in own}
+        return function(*given, **{name: make(parameters)}, **rest)
+
+    for option in reversed(options):
+        click.option(cls=ConfigOption, declared=option, is_own=is_own)(call)
+    return cast(F, call)
 
 
 def build_config(config_file: str | None, flags: Mapping[str, object], *, base: Config | None = None) -> Config:
@@ -277,8 +323,6 @@ def build_config(config_file: str | None, flags: Mapping[str, object], *, base: 
     Raises ConfigError, and RulesError when game.rules is not a rule set: better now than at the first move.  A
     published network that is not here is downloaded if the user on a terminal agrees; else click.Abort is raised.
     """
-    from gtp_engine.go.rules import Rules
-
     config = Config.from_toml(config_file) if config_file is not None else base or Config()
     config = config.with_values(_given_values(Config.options(), flags))
     Rules.parse(config.game.rules)
@@ -293,9 +337,7 @@ def _offer_download(model: str) -> None:
 
     Without one, loading the network raises ModelError, which names the command that downloads it.
     """
-    from gtp_engine.base.files import expanded
     from gtp_engine.nn.named_networks import named_networks
-    from gtp_engine.nn.network_catalogue import published_network
 
     published = published_network(model)
     if published is None or expanded(model).exists() or not {model, published.name}.isdisjoint(named_networks()):
@@ -314,29 +356,14 @@ def parameter_name(option: Option) -> str:
     return option.key.replace(".", "__")
 
 
-def value_text(value: object) -> str:
-    """Return a flag's value as the text that `Option.parse` reads."""
+def given_text(key: str) -> str | None:
+    """Return the text that `Option.parse` reads of a flag of this command line, by the option's full name, if given."""
+    value = click.get_current_context().params[key.replace(".", "__")]
+    return None if value is None else _value_text(value)
+
+
+def _value_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _metavar(option: Option) -> str:
-    if option.choices:
-        return "[" + "|".join(option.choices) + "]"
-    return option.unit.upper().replace(" ", "_") if option.unit else option.kind.__name__.upper()
-
-
-def _help(option: Option) -> str:
-    """Return the option's help with its bounds and, unless it is unset by default, its default."""
-    notes = []
-    if option.low is not None and option.high is not None:
-        notes.append(f"{_number(option.low)} to {_number(option.high)}")
-    elif option.low is not None:
-        notes.append(f"{_number(option.low)} or more")
-    if option.kind is bool:
-        notes.append(f"default {'on' if option.default else 'off'}")
-    elif option.default not in (None, ""):
-        notes.append(f"default {option.default}")
-    return f"{option.help} [{', '.join(notes)}]" if notes else option.help
 
 
 def _number(value: float) -> str:
@@ -344,39 +371,36 @@ def _number(value: float) -> str:
 
 
 def settings_options(
-    settings: type[Section], *, only: Sequence[str] = (), show_defaults: bool = True, is_own: bool = False
+    settings: type[Section],
+    name: str = "settings",
+    *,
+    only: Sequence[str] = (),
+    show_defaults: bool = True,
+    is_own: bool = False,
+    is_whole: bool = True,
 ) -> Callable[[F], F]:
     """Return a decorator that adds the flags of `settings`, or those of the fields in `only`, to a command.
+
+    The command receives them as `name`; unless they are to be `is_whole`, only the values that were given, by field.
 
     Without `show_defaults` the help leaves defaults out: for commands in which a missing flag changes nothing.  With
     `is_own` it lists the flags among the command's own, else in a block named by the section.
     """
+    options = [option for option in section_options(settings) if not only or option.name in only]
+    shown = [option if show_defaults else replace(option, default=None) for option in options]
 
-    def decorate(function: F) -> F:
-        for option in reversed(section_options(settings)):
-            if not only or option.name in only:
-                declared = option if show_defaults else replace(option, default=None)
-                click.option(cls=ConfigOption, declared=declared, is_own=is_own)(function)
-        return function
+    def make(flags: dict[str, Any]) -> Any:
+        values = {key.partition(".")[2]: value for key, value in _given_values(options, flags).items()}
+        return settings(**values) if is_whole else values
 
-    return decorate
-
-
-def given_settings(settings: type[Section], flags: dict[str, Any]) -> dict[str, Any]:
-    """Remove the values of `settings` from a command's keyword arguments; return those that were given, by field.
-
-    Raises ConfigError for a value that the field does not allow.
-    """
-    options = section_options(settings)
-    own = {name: flags.pop(name, None) for name in map(parameter_name, options)}
-    return {key.partition(".")[2]: value for key, value in _given_values(options, own).items()}
+    return lambda function: _receiving(function, name, make, shown, is_own=is_own)
 
 
 def _given_values(options: Sequence[Option], flags: Mapping[str, object]) -> dict[str, Any]:
     """Return the values of a command's flags by the options' full names; raises ConfigError, which names the flag."""
     given = {option: flags.get(parameter_name(option)) for option in options}
     return {
-        option.key: replace(option, called=option.flag).parse(value_text(value))
+        option.key: replace(option, called=option.flag).parse(_value_text(value))
         for option, value in given.items()
         if value is not None
     }
@@ -390,8 +414,3 @@ def refuse_unused(settings: Section, names: Sequence[str], why: str) -> None:
     for option in section_options(type(settings)):
         if option.name in names and getattr(settings, option.name) != option.default:
             raise click.UsageError(f"{option.flag} has no effect {why}: leave it out.")
-
-
-def settings_of(settings: type[S], flags: dict[str, Any]) -> S:
-    """Return the settings that a command's keyword arguments give, and remove them; raises ConfigError."""
-    return settings(**given_settings(settings, flags))

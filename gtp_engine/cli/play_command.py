@@ -7,18 +7,21 @@ from typing import Any, Final
 
 import click
 
+from gtp_engine.base.streams import discard, trouble_of
 from gtp_engine.cli.options import (
     ConfigCommand,
     UserPath,
-    build_config,
     config_options,
+    given_text,
     language_option,
-    settings_of,
     settings_options,
 )
 from gtp_engine.cli.record_commands import ChosenPosition
+from gtp_engine.config import Config
 from gtp_engine.config.option import Section, option
+from gtp_engine.go.clock import parse_time
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
+from gtp_engine.go.coords import parse_color
 
 _RANDOM_COLOR: Final = "random"
 
@@ -45,30 +48,28 @@ class NewGame(Section, name="new_game"):
     type=click.Choice(["black", "white", _RANDOM_COLOR], case_sensitive=False),
     help="Your colour. [default: black; in a loaded game, the one that the record gives you]",
 )
-@settings_options(NewGame, is_own=True)
+@settings_options(NewGame, "new_game", is_own=True)
 @click.option(
     "--load",
     "record",
     type=UserPath(dir_okay=False),
     help="Continue the game in a record; --rules and --komi apply if it names none.",
 )
-@settings_options(ChosenPosition, only=("game",), is_own=True)
+@settings_options(ChosenPosition, "place", only=("game",), is_own=True)
 @language_option
 @config_options()
-def play_command(color: str | None, record: str | None, config_file: str | None, **flags: Any) -> None:
+def play_command(
+    color: str | None, record: str | None, new_game: NewGame, place: ChosenPosition, config: Config
+) -> None:
     """Play against the engine in this terminal.
 
     Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
     other commands: undo, hint, score, pass, resign, save and more.
     """
-    from gtp_engine.go.clock import parse_time
-    from gtp_engine.go.coords import parse_color
     from gtp_engine.people.play import GameSettings
     from gtp_engine.people.terminal.typed_command import read_record
 
-    new_game, number = settings_of(NewGame, flags), settings_of(ChosenPosition, flags).game
-    config = build_config(config_file, flags)
-    board = flags["game__board_size"]
+    number, board = place.game, given_text("game.board_size")
     if new_game.size is not None and board is not None:
         raise click.UsageError("--size with --board-size: both are the lines of the board; leave one out")
     if record is not None:
@@ -97,16 +98,15 @@ def play_command(color: str | None, record: str | None, config_file: str | None,
 
 def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> None:
     """Play on this terminal; `record`, a file and the number of its game, is continued with `color` if given."""
-    from gtp_engine.base.streams import discard, trouble_of
     from gtp_engine.people.play import SharedEngines
-    from gtp_engine.people.terminal.displays import standard_display
+    from gtp_engine.people.terminal.displays import open_display
     from gtp_engine.people.terminal.terminal_game import TerminalGame
 
     with SharedEngines(config) as engines:  # `doctor` shows network and processor
         width, height = (settings.width, None) if settings.width else engines.first_board()
         settings = replace(settings, width=width, height=height)
         engines.load_kernels()
-        with engines.new_engine() as engine, standard_display() as display:
+        with engines.new_engine() as engine, open_display() as display:
             game = TerminalGame(engine, settings, display)
             if record is not None:
                 game.load(*record, human=color)

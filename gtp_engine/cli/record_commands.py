@@ -11,22 +11,29 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from gtp_engine.base.errors import ConfigError, shown
-from gtp_engine.base.files import check_result, write_result
+from gtp_engine.base.errors import ConfigError, SgfError, shown
+from gtp_engine.base.files import check_result, data_folder, write_result
+from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.streams import once_each, write_log
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,
-    INTERRUPTED,
     RECORD,
     ConfigCommand,
-    build_config,
     config_options,
+    given_text,
     language_option,
-    settings_of,
+    saying_when_interrupted,
     settings_options,
 )
+from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK
 from gtp_engine.config.option import Section, option
+from gtp_engine.go.coords import parse_color
+from gtp_engine.go.rules import Rules
+from gtp_engine.sgf import parse_sgf, play_record, read_sgf_file
+from gtp_engine.sgf.collection import game_in
+from gtp_engine.sgf.record import no_game_of_player
 
 if TYPE_CHECKING:
     from gtp_engine.people.review.review_files import FileReviewer, PooledSearcher, RecordSource, ReviewOutcome, Terms
@@ -91,9 +98,6 @@ def _read_record(record: Path, place: ChosenPosition, target: Path | None) -> by
 
     Raises ConfigError for a result that cannot be written to `target`.
     """
-    from gtp_engine.sgf import parse_sgf, read_sgf_file
-    from gtp_engine.sgf.collection import game_in
-
     if target is not None:
         check_result(target, record)
     data = game_in(sys.stdin.buffer.read() if str(record) == "-" else read_sgf_file(str(record)), place.game)
@@ -126,22 +130,23 @@ the exit code is then 1.
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
 @settings_options(ReviewSettings, is_own=True)
-@settings_options(ChosenPosition, only=("game",), is_own=True)
+@settings_options(ChosenPosition, "place", only=("game",), is_own=True)
 @click.option("--csv", "table", type=FILE, help="Also write a table of all games.")
 @language_option
 @config_options()
 def review_command(
-    files: tuple[Path, ...], out: Path | None, table: Path | None, config_file: str | None, **flags: Any
+    files: tuple[Path, ...],
+    out: Path | None,
+    table: Path | None,
+    settings: ReviewSettings,
+    place: ChosenPosition,
+    config: Config,
 ) -> None:
     """Review the games and exit."""
-    settings, place = settings_of(ReviewSettings, flags), settings_of(ChosenPosition, flags)
-    config = build_config(config_file, flags)
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table, *files)
-    from gtp_engine.base.streams import once_each, write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
-    from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
     from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
     from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
@@ -150,7 +155,7 @@ def review_command(
 
     seconds, total = (None if text is None else float(text) for text in (settings.seconds, settings.total))
     is_timed = seconds is not None or total is not None
-    overrides_file = is_timed and flags["search__visits"] is None
+    overrides_file = is_timed and given_text("search.visits") is None
     effort = Effort(visits=None if overrides_file else config.search.visits or None, seconds=seconds, total=total)
     sources = _sources(files, out)
     _check_readable(sources, place.game, settings.player)
@@ -190,22 +195,19 @@ def review_command(
 
 def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
     """Ask for better moves than the mistakes of a review."""
-    from gtp_engine.base.files import data_folder
     from gtp_engine.people.review.game_line import read_game
     from gtp_engine.people.review.lessons import LearningRecord
-    from gtp_engine.people.terminal.displays import standard_display
+    from gtp_engine.people.terminal.displays import open_display
     from gtp_engine.people.terminal.terminal_game import LessonGame
-    from gtp_engine.sgf.collection import game_in
 
     line = read_game(game_in(data, terms.game), rules=terms.rules, komi=terms.komi)
-    with standard_display() as display:
+    with open_display() as display:
         learned = LessonGame(line, result, LearningRecord(data_folder() / "lessons.json"), display).run()
     click.echo(learned)
 
 
 def _sources(files: Sequence[Path], out: Path | None) -> "list[RecordSource]":
     """Return the records that the arguments name; raises SgfError if there is none."""
-    from gtp_engine.base.errors import SgfError
     from gtp_engine.people.review.review_files import STDIN_NAME, RecordSource, sources_of
 
     paths = [path for path in files if str(path) != "-"]
@@ -224,11 +226,6 @@ def _check_readable(sources: "Sequence[RecordSource]", game: int | None, player:
 
     Networks need not be loaded then.  `game` is the number of the game that is to be read of each file of several.
     """
-    from gtp_engine.base.errors import SgfError
-    from gtp_engine.sgf import parse_sgf
-    from gtp_engine.sgf.collection import game_in
-    from gtp_engine.sgf.record import no_game_of_player
-
     failures, records = {}, []
     for source in sources:
         try:
@@ -253,43 +250,35 @@ def _review(
     reviewer: "FileReviewer", sources: "Sequence[RecordSource]", searcher: "PooledSearcher | None"
 ) -> "list[ReviewOutcome]":
     """Review the records and return the outcomes in their order; an interruption ends the program."""
-    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.people.review.review_files import review_all
 
-    outcomes = {}
-    try:
-        with ProgressBar(total=len(sources)) as bar:
-            if searcher is not None:
-                searcher.pool.note = bar.log
-            at_once = 1 if searcher is None else searcher.at_once
-            for outcome in review_all(reviewer, sources, bar.update, at_once=at_once):
-                outcomes[outcome.source.name] = outcome
-                if outcome.result is not None:
-                    bar.log(f"{outcome.source.target}.review.html")
-            bar.update(len(sources), "done")
-    except KeyboardInterrupt:
-        click.echo("Interrupted. The same command continues from here.", err=True)
-        sys.exit(INTERRUPTED)
+    outcomes, interrupted = {}, "Interrupted. The same command continues from here."
+    with saying_when_interrupted(interrupted), ProgressBar(total=len(sources)) as bar:
+        if searcher is not None:
+            searcher.pool.note = bar.log
+        at_once = 1 if searcher is None else searcher.at_once
+        for outcome in review_all(reviewer, sources, bar.update, at_once=at_once):
+            outcomes[outcome.source.name] = outcome
+            if outcome.result is not None:
+                bar.log(f"{outcome.source.target}.review.html")
+        bar.update(len(sources), "done")
     return [outcomes[source.name] for source in sources]
 
 
 @_command("score", ("network.model", "game.rules", "game.komi"))
 @_record_argument
-@settings_options(ChosenPosition, is_own=True)
+@settings_options(ChosenPosition, "place", is_own=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option(
     "--sgf", "target", type=FILE, help="Also write the record with territory and dead stones marked in that position."
 )
 @language_option
 @config_options()
-def score_command(record: Path, as_json: bool, target: Path | None, config_file: str | None, **flags: Any) -> None:
+def score_command(record: Path, as_json: bool, target: Path | None, place: ChosenPosition, config: Config) -> None:
     """Score a finished or nearly finished game.
 
     FILE is a record, or - for stdin. Prints the result under the record's rules, and the stones that count as dead.
     """
-    place = settings_of(ChosenPosition, flags)
-    config = build_config(config_file, flags)
-    from gtp_engine.base.streams import write_log
     from gtp_engine.engine import Engine
     from gtp_engine.people.review.score_report import score_record
 
@@ -315,16 +304,12 @@ def score_command(record: Path, as_json: bool, target: Path | None, config_file:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @language_option
 @config_options()
-def rank_command(
-    files: tuple[Path, ...], player: str | None, moves: int, as_json: bool, config_file: str | None, **flags: Any
-) -> None:
+def rank_command(files: tuple[Path, ...], player: str | None, moves: int, as_json: bool, config: Config) -> None:
     """Estimate which rank players played like, with an interval.
 
     FILES are records of even games on 19x19, folders of records, or - for stdin. All of a player's games count
     together.
     """
-    config = build_config(config_file, flags)
-    from gtp_engine.base.errors import SgfError
     from gtp_engine.people.rank_estimate import estimate_ranks
 
     records, unreadable = dict[str, bytes](), dict[str, str]()
@@ -347,31 +332,25 @@ def rank_command(
     texts={"search.visits": "Visits of each search; four times as many where no move is clearly right. [default 500]"},
 )
 @_record_argument
-@settings_options(ChosenPosition, is_own=True)
+@settings_options(ChosenPosition, "place", is_own=True)
 @click.option("--region", help="Where to play: vertices and rectangles, such as A1:F5. [default: around the stones]")
 @click.option("--first", type=click.Choice(["black", "white"]), help="Who moves first. [default: whose turn it is]")
 @click.option("--sgf", "target", type=FILE, help="Write the answer tree.")
 @language_option
 @config_options()
 def solve_command(
-    record: Path, region: str | None, first: str | None, target: Path | None, config_file: str | None, **flags: Any
+    record: Path, region: str | None, first: str | None, target: Path | None, place: ChosenPosition, config: Config
 ) -> None:
     """Solve a problem of life and death in a region of the board.
 
     FILE is a record, or - for stdin. Searches its last position, with moves in the region only, and prints the best
     first move with its line, and the answers to other first moves.
     """
-    place = settings_of(ChosenPosition, flags)
-    config = build_config(config_file, flags)
-    from gtp_engine.base.streams import write_log
     from gtp_engine.engine.rehearsal import warm_up
     from gtp_engine.engine.resources import Resources
-    from gtp_engine.go.coords import parse_color
-    from gtp_engine.go.rules import Rules
     from gtp_engine.nn.evaluators import evaluator_of
     from gtp_engine.people.review.problems import LifeAndDeath, parse_region
     from gtp_engine.people.review.problems.life_and_death import DEFAULT_VISITS
-    from gtp_engine.sgf import parse_sgf, play_record
 
     data = _read_record(record, place, target)
     rules, komi = Rules.parse(config.game.rules), config.game.komi

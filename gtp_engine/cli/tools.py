@@ -16,10 +16,11 @@ from gtp_engine.base.files import check_result, write_result
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.cli.katago_command import KataGoCommand, katago_model
-from gtp_engine.cli.options import FILE, ConfigCommand, F, build_config, config_options, settings_of, settings_options
-from gtp_engine.config import NetworkConfig
+from gtp_engine.cli.options import FILE, ConfigCommand, F, config_options, settings_options
+from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.config.option import Section, option
+from gtp_engine.go.rules import Rules
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
@@ -76,16 +77,17 @@ def _without_effect(function: F) -> F:
     },
 )
 @settings_options(BenchmarkSettings, is_own=True)
-@settings_options(NetworkConfig, only=("model", "provider", "device", "precision"), is_own=True)
+@settings_options(NetworkConfig, "network", only=("model", "provider", "device", "precision"), is_own=True)
 @click.option("--no-network", is_flag=True, help="Measure only what needs no network, in half the time.")
 @_without_effect
 @_AS_JSON
-def benchmark_command(no_network: bool, as_json: bool, **flags: Any) -> None:
+def benchmark_command(
+    settings: BenchmarkSettings, network: NetworkConfig, no_network: bool, as_json: bool, **flags: Any
+) -> None:
     """Run the measurements and print their report."""
     from gtp_engine.arena.benchmark import format_report, run_benchmark
     from gtp_engine.nn.evaluators import with_imported_model
 
-    settings, network = settings_of(BenchmarkSettings, flags), settings_of(NetworkConfig, flags)
     network = with_imported_model(replace(network, model=katago_model(network.model)))
     if ignored := [name for name, value in flags.items() if value]:
         text = "the benchmark tries threads and batch sizes by itself, with positions of its own"
@@ -131,7 +133,7 @@ def doctor_command(clean: bool, as_json: bool) -> None:
 
 @click.command("warmup", cls=ConfigCommand)
 @config_options()
-def warmup_command(config_file: str | None, **flags: object) -> None:
+def warmup_command(config: Config) -> None:
     """Compile the engine now instead of at its first start.
 
     Run this once before a bot's first game. Otherwise the first start compiles for up to a minute, and meanwhile small
@@ -141,7 +143,6 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
     from gtp_engine.engine import Engine
 
     started = time.perf_counter()
-    config = build_config(config_file, flags)
     engine = Engine(config=config, log=write_log)
     engine.warm_up(write_log)
     engine.close()
@@ -150,25 +151,25 @@ def warmup_command(config_file: str | None, **flags: object) -> None:
 
 @click.command("config", cls=ConfigCommand)
 @config_options()
-def config_command(config_file: str | None, **flags: object) -> None:
+def config_command(config: Config) -> None:
     """Print a config file with all options.
 
     Flags set their options in it: `gtp-engine config --rules japanese > tengen.toml`, then
     `gtp-engine --config tengen.toml`.
     """
-    click.echo(build_config(config_file, flags).to_toml())
+    click.echo(config.to_toml())
 
 
 @click.command("genconfig", cls=KataGoCommand)
-@settings_options(NetworkConfig, only=("model",), is_own=True)
+@settings_options(NetworkConfig, "network", only=("model",), is_own=True)
 @click.option("--output", "target", type=FILE, default="gtp.cfg", show_default=True, help="Config file to write.")
-def genconfig_command(target: Path, **flags: Any) -> None:
+def genconfig_command(target: Path, network: NetworkConfig) -> None:
     """Ask for rules, limits and pondering, and write a config file in KataGo's form.
 
     For programs and people used to `katago genconfig`: the questions are KataGo's, without those about the machine,
     which the engine answers itself. `gtp-engine config` prints a file with all options.
     """
-    model = katago_model(settings_of(NetworkConfig, flags).model)
+    model = katago_model(network.model)
     check_result(target)
     if target.exists() and not click.confirm(f"{target} exists. Replace it?"):
         return
@@ -201,8 +202,6 @@ _LIMITS: Final[Mapping[str, tuple[str, float, click.IntRange | click.FloatRange]
 
 def _asked_rules() -> str:
     """Return the name of a rule set that the user enters."""
-    from gtp_engine.go.rules import Rules
-
     while True:
         name = str(click.prompt("Rules (chinese, japanese, korean, tromp-taylor, aga, new-zealand …)"))
         try:

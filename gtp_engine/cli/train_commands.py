@@ -1,7 +1,13 @@
-"""The commands `gtp-engine generate` and `gtp-engine train …`: from a teacher's labels to a network file."""
+"""The commands of training: `generate`, `train …` and `alphago …`.
+
+The first two go from a teacher's labels to a network file; the last are the stages of AlphaGo's training, and the whole
+chain.
+"""
 
 import sys
-from dataclasses import fields, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,6 +15,7 @@ import click
 
 from gtp_engine.base.errors import ConfigError, counted, shown_path
 from gtp_engine.base.files import owning
+from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.steps import carry_out_all, long_work, open_folder
 from gtp_engine.cli.options import (
@@ -19,11 +26,22 @@ from gtp_engine.cli.options import (
     PATH,
     ConfigCommand,
     UserPath,
-    given_settings,
     out_option,
     refuse_unused,
-    settings_of,
     settings_options,
+)
+from gtp_engine.config import NetworkConfig
+from gtp_engine.config.option import Section, option
+from gtp_engine.training.alphago.stages.stage_settings import (
+    PolicyGameSettings,
+    PolicyLearning,
+    PolicySettings,
+    RecordSettings,
+    ReinforceSettings,
+    RolloutNetSettings,
+    RolloutSettings,
+    ValueLearning,
+    ValueSettings,
 )
 from gtp_engine.training.core.learning import check_torch, shipped_teacher
 from gtp_engine.training.distillation.distillation_settings import (
@@ -37,6 +55,7 @@ from gtp_engine.training.distillation.distillation_settings import (
 from gtp_engine.training.nets.new import Shape
 
 if TYPE_CHECKING:
+    from gtp_engine.training.alphago.stages.stage_settings import StageRun
     from gtp_engine.training.core.checkpoint import Checkpoint
 
 _OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "player", *OF_PLAYER)
@@ -69,9 +88,8 @@ In gtp_engine/training/distillation, shards.py describes the format of a shard, 
     help="Label the positions of the .sgf files in this folder instead of playing.",
 )
 @settings_options(GenerateSettings)
-def generate_command(net: Path, folder: Path, records: Path | None, **flags: Any) -> None:
+def generate_command(net: Path, folder: Path, records: Path | None, settings: GenerateSettings) -> None:
     """Generate the data and print what was done."""
-    settings = settings_of(GenerateSettings, flags)
     if records is not None:
         refuse_unused(settings, _OF_GAMES, "with --sgf, which labels recorded games")
     elif settings.player is None:
@@ -116,15 +134,13 @@ def train_command() -> None:  # noqa: D103
 )
 @click.option("--boards", metavar="SHARES", help="Shares of the batches by board size: 9=2,19=1. [default: as in DATA]")
 @click.option("--in-memory", is_flag=True, help="Hold all positions in the memory of the device, for a GPU.")
-@settings_options(DistillationLearning)
-@settings_options(Shape)
-def run_command(boards: str | None, **flags: Any) -> None:
+@settings_options(DistillationLearning, "learning")
+@settings_options(Shape, "shape")
+def run_command(boards: str | None, learning: DistillationLearning, shape: Shape, **flags: Any) -> None:
     """Begin a training run."""
     check_torch()
     from gtp_engine.training.distillation.labelled_games import parse_sizes
 
-    learning = settings_of(DistillationLearning, flags)
-    shape = settings_of(Shape, flags)
     if flags["init"] is not None:
         refuse_unused(shape, [field.name for field in fields(Shape)], "with --init, whose network has its own sizes")
     shares = tuple((*board, share) for board, share in parse_sizes(boards).items()) if boards else ()
@@ -134,8 +150,10 @@ def run_command(boards: str | None, **flags: Any) -> None:
 @train_command.command("resume", cls=ConfigCommand)
 @click.argument("folder", metavar="RUN", type=FOLDER)
 @click.option("--data", type=FOLDER, help="Folder of the run's data, if that is elsewhere now.")
-@settings_options(DistillationLearning, only=("minutes", "samples", "batch", "threads"), show_defaults=False)
-def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
+@settings_options(
+    DistillationLearning, "new", only=("minutes", "samples", "batch", "threads"), show_defaults=False, is_whole=False
+)
+def resume_command(folder: Path, data: Path | None, new: dict[str, Any]) -> None:
     """Resume a run from its checkpoint, with another length, batch or number of threads if given."""
     check_torch()
     from gtp_engine.training.core.checkpoint import read_checkpoint
@@ -143,7 +161,7 @@ def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
 
     checkpoint = read_checkpoint(folder)
     config = config_of(checkpoint)
-    learning = replace(config.learning, **given_settings(DistillationLearning, flags))
+    learning = replace(config.learning, **new)
     config = replace(config, out=folder, data=data or config.data, learning=learning)
     if not config.data.is_dir():
         given = f"no folder {shown_path(config.data)}"
@@ -153,15 +171,14 @@ def resume_command(folder: Path, data: Path | None, **flags: Any) -> None:
 
 @train_command.command("new", cls=ConfigCommand)
 @click.option("-o", "--out", required=True, type=FILE, help="File to write.")
-@settings_options(Shape)
-@settings_options(DistillationLearning, only=("seed",))
-def new_command(out: Path, **flags: Any) -> None:
+@settings_options(Shape, "shape")
+@settings_options(DistillationLearning, "given", only=("seed",), is_whole=False)
+def new_command(out: Path, shape: Shape, given: dict[str, Any]) -> None:
     """Write a network with random weights as an ONNX file, to play against."""
     check_torch()
     from gtp_engine.training.distillation.run import export_new
 
-    seed = given_settings(DistillationLearning, flags).get("seed", DistillationLearning.seed)
-    click.echo(f"Written: {export_new(settings_of(Shape, flags), out, seed=seed)}")
+    click.echo(f"Written: {export_new(shape, out, seed=given.get('seed', DistillationLearning.seed))}")
 
 
 @train_command.command("export")
@@ -184,8 +201,8 @@ def export_command(folder: Path, target: Path | None, name: str, terms: str, ori
 @click.option(
     "--positions", default=100_000, show_default=True, type=click.IntRange(1), help="Most positions of each board size."
 )
-@settings_options(DistillationLearning, only=("device",))
-def validate_command(network: Path, data: Path, positions: int, **flags: Any) -> None:
+@settings_options(DistillationLearning, "given", only=("device",), is_whole=False)
+def validate_command(network: Path, data: Path, positions: int, given: dict[str, Any]) -> None:
     """Print how well NETWORK, in float32, agrees with its teacher on the held-out positions in DATA.
 
     NETWORK is an .onnx file that `train export` wrote, a checkpoint, or a file of KataGo's; DATA is the folder that
@@ -196,7 +213,7 @@ def validate_command(network: Path, data: Path, positions: int, **flags: Any) ->
     from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
     from gtp_engine.training.distillation.run import validate_file
 
-    device = given_settings(DistillationLearning, flags).get("device", DistillationLearning.device)
+    device = given.get("device", DistillationLearning.device)
     agreements = validate_file(network, data, positions=positions, device=device)
     click.echo(AGREEMENT_HEAD)
     for place, found in agreements.items():
@@ -226,8 +243,7 @@ gtp_engine/training/people/human_data.py describes the lines and how players are
     help="Add the positions in this folder of `gtp-engine generate`, for boards without games.",
 )
 @settings_options(HumanDataSettings)
-def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags: Any) -> None:  # noqa: D103
-    settings = settings_of(HumanDataSettings, flags)
+def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, settings: HumanDataSettings) -> None:  # noqa: D103
     from gtp_engine.training.people.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
@@ -253,14 +269,12 @@ def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, **flags
 @click.option("--human-model", "network", required=True, help="Human-like network: a file, a folder or a name.")
 @out_option("beside the network, where it is read")
 @settings_options(RankFitSettings)
-def rank_command(games: tuple[Path, ...], network: str, target: Path | None, **flags: Any) -> None:
+def rank_command(games: tuple[Path, ...], network: str, target: Path | None, settings: RankFitSettings) -> None:
     """Measure how moves depend on the rank in GAMES between people, for `gtp-engine rank`.
 
     GAMES are as for `train human`. The network that ships says how many points moves lose, the human-like network how
     likely people of three ranks play them. Prints how well the result recognises the ranks of held-out players.
     """
-    settings = settings_of(RankFitSettings, flags)
-    from gtp_engine.base.progress import ProgressBar
     from gtp_engine.config.sections import NetworkConfig
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
@@ -324,3 +338,188 @@ def _train(config: TrainConfig, checkpoint: "Checkpoint | None" = None) -> None:
     if not is_done:
         click.echo(f"Interrupted. To continue: gtp-engine train resume {config.out}", err=True)
         sys.exit(INTERRUPTED)
+
+
+_ALPHAGO_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
+
+\b
+gtp-engine alphago chain runs/alphago --mini
+gtp-engine --model runs/alphago/network --rollout-share 0.5
+
+`chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
+stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch.
+"""
+
+
+@click.group("alphago", help=_ALPHAGO_HELP)
+def alphago_command() -> None:  # noqa: D103
+    pass
+
+
+@dataclass(frozen=True)
+class ExportSettings(Section, name="export"):
+    """What the file of a trained network says about it."""
+
+    name: str = option("", "Name of the network in its file. [default: from its size]", unit="name")
+    license: str = option("", "Licence of the weights, recorded in the file.", unit="text")
+
+
+@alphago_command.command("records", cls=ConfigCommand)
+@click.argument("net", type=NETWORK)
+@click.argument("folder", type=FOLDER)
+@settings_options(RecordSettings)
+@settings_options(NetworkConfig, "network", only=("provider", "precision"), is_own=True)
+def records_command(net: Path, folder: Path, settings: RecordSettings, network: NetworkConfig) -> None:
+    """Have a network play against itself and write the games as SGF files to FOLDER.
+
+    NET is an ONNX file: one of KataGo's networks, or a policy network trained here. Its moves are drawn from its
+    policy. Games are played to the end and scored.
+    """
+    from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records
+
+    how = {"provider": network.provider, "precision": network.precision}
+    with long_work(folder) as (bar, is_stopped):
+        player = load_player(net, batch=settings.parallel_games, threads=settings.threads, **how)
+        records = RecordFolder(folder, least_seed=settings.seed)
+        played = play_records(player, records, settings, bar, is_stopped)
+    click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
+    if is_stopped():
+        sys.exit(INTERRUPTED)
+
+
+@alphago_command.command("policy", cls=ConfigCommand)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(PolicySettings)
+@settings_options(PolicyLearning, "learning")
+@settings_options(ExportSettings, "export", is_own=True)
+def policy_command(records: Path, run: Path, **settings: Any) -> None:
+    """Train a policy network to predict the moves of RECORDS; write RUN/policy.onnx.
+
+    RECORDS is a folder of SGF files on one board size. RUN receives checkpoint, log, curves and network.
+    """
+    _supervised(records, run, **settings)
+
+
+@alphago_command.command("rollout-policy", cls=ConfigCommand)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(RolloutSettings)
+@settings_options(ExportSettings, "export", is_own=True)
+def rollout_policy_command(records: Path, run: Path, settings: RolloutSettings, export: ExportSettings) -> None:
+    """Train a linear rollout policy on the moves of RECORDS; write RUN/rollout-policy.npz.
+
+    RECORDS is a folder of SGF files on one board size; the policy plays on any. RUN receives checkpoint, log, curves
+    and the policy.
+    """
+    with _stage(run, export) as stage:
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.rollout_policy import run_rollout_policy
+
+        _file_of(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
+
+
+@alphago_command.command("rollout-network", cls=ConfigCommand)
+@click.argument("records", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(RolloutNetSettings)
+@settings_options(PolicyLearning, "learning")
+@settings_options(ExportSettings, "export", is_own=True)
+def rollout_network_command(records: Path, run: Path, **settings: Any) -> None:
+    """Train a small policy network for rollouts on the moves of RECORDS; write RUN/rollout.onnx.
+
+    Beside a policy and a value network, --rollout-policy network plays rollouts with it. RECORDS is a folder of SGF
+    files on one board size. RUN receives checkpoint, log, curves and network.
+    """
+    _supervised(records, run, **settings)
+
+
+@alphago_command.command("reinforce", cls=ConfigCommand)
+@click.argument("supervised", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(ReinforceSettings)
+@settings_options(PolicyGameSettings, "game")
+@settings_options(ExportSettings, "export", is_own=True)
+def reinforce_command(
+    supervised: Path, run: Path, settings: ReinforceSettings, game: PolicyGameSettings, export: ExportSettings
+) -> None:
+    """Improve a policy network by games against its earlier versions; write RUN/policy.onnx.
+
+    SUPERVISED is the run of `policy` to start from. RUN receives checkpoint, log, curves, the pool of earlier versions,
+    all games, and the network.
+    """
+    with _stage(run, export) as stage:
+        from gtp_engine.training.alphago.stages.reinforce import run_reinforcement
+
+        _file_of(run_reinforcement(supervised, settings, game, stage))
+
+
+@alphago_command.command("value", cls=ConfigCommand)
+@click.argument("supervised", type=FOLDER)
+@click.argument("reinforced", type=FOLDER)
+@click.argument("run", type=FOLDER)
+@settings_options(ValueSettings)
+@settings_options(PolicyGameSettings, "game")
+@settings_options(ValueLearning, "learning")
+@settings_options(ExportSettings, "export", is_own=True)
+def value_command(supervised: Path, reinforced: Path, run: Path, export: ExportSettings, **settings: Any) -> None:
+    """Train a value network on games of the reinforced policy; write RUN/value.onnx.
+
+    SUPERVISED and REINFORCED are runs of `policy` and `reinforce`. RUN receives the games, checkpoint, log, curves and
+    network.
+    """
+    with _stage(run, export) as stage:
+        from gtp_engine.training.alphago.stages.value import ValueStage, run_value
+
+        _file_of(run_value(ValueStage(supervised, reinforced, **settings), stage))
+
+
+@alphago_command.command("chain")
+@click.argument("folder", type=FOLDER)
+@click.option("--mini", is_flag=True, help="In miniature: 12 minutes on two cores instead of some hours.")
+@click.option("--size", type=click.IntRange(2, 25), default=9, show_default=True, help="Lines of the board.")
+@click.option("--teacher", type=NETWORK, help="Network that plays the records. [default: the one that ships]")
+@click.option("--license", "terms", default="", help="Licence of the weights, recorded in the files.")
+def alphago_chain_command(folder: Path, mini: bool, size: int, teacher: Path | None, terms: str) -> None:
+    """Train all networks of AlphaGo's pipeline and compare them in a round robin.
+
+    FOLDER/network is for `gtp-engine --model`, FOLDER/table.md has the Elo table. The commands are printed. After an
+    interruption the same command resumes.
+    """
+    from gtp_engine.training.alphago.stages.stage_chain import FULL, MINI, TABLE, run_chain
+
+    check_torch()
+    with owning(folder):
+        status = run_chain((MINI if mini else FULL).on(size), folder, teacher or shipped_teacher(), terms)
+    if status:
+        sys.exit(status)
+    click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)
+
+
+def _supervised(
+    records: Path, run: Path, settings: PolicySettings, learning: PolicyLearning, export: ExportSettings
+) -> None:
+    """Train a network to predict the moves of records; the kind of its settings decides which one."""
+    with _stage(run, export) as stage:
+        from gtp_engine.training.alphago.stages.game_records import read_games
+        from gtp_engine.training.alphago.stages.supervised import run_supervised
+
+        _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+
+
+@contextmanager
+def _stage(out: Path, export: ExportSettings) -> Iterator["StageRun"]:
+    """Yield a run that Ctrl-C stops, with a progress bar; raises ConfigError if PyTorch is missing."""
+    check_torch()
+    from gtp_engine.training.alphago.stages.stage_settings import StageRun
+
+    with long_work(out) as (bar, is_stopped):
+        yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
+
+
+def _file_of(target: Path | None) -> Path:
+    """Return the file that a run left; exit if it was interrupted and left none."""
+    if target is None:
+        click.echo("Interrupted. The same command resumes.", err=True)
+        sys.exit(INTERRUPTED)
+    return target

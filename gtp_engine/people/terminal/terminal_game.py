@@ -27,13 +27,11 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of
-from gtp_engine.people.play.game_clock import format_time_left
-from gtp_engine.people.play.game_settings import ENGINE_NAME
+from gtp_engine.people.play.game_settings import ENGINE_NAME, format_time_left
 from gtp_engine.people.review.game_line import GameLine
 from gtp_engine.people.review.game_review import RIGHT
 from gtp_engine.people.review.lessons import LearningRecord
-from gtp_engine.people.terminal.board_picture import BoardView, Screen
-from gtp_engine.people.terminal.displays import Display
+from gtp_engine.people.terminal.displays import BoardView, Display, Screen
 from gtp_engine.people.terminal.key_reader import (
     Terminated,
     cancelled_by_interrupt,
@@ -456,7 +454,7 @@ class TerminalGame:
         last = self._copy.last
         if last is not None and not self._session.game.moves:
             self._continue_record(read_record(str(last)))
-            self._copy.take(last)
+            self._copy.path = last  # which the copies that follow replace
             self._is_saved = False  # but for the copy, which goes when the game is left
             return
         self._session.resume()
@@ -645,7 +643,7 @@ class _Unfinished:
     """A copy of the game on the disk, written after every move and deleted when the person leaves the game."""
 
     def __init__(self) -> None:
-        self._path: Path | None = None
+        self.path: Path | None = None
         self.last: Path | None = None
         """The copy of the last game that was interrupted, None without one."""
         with suppress(TengenError):  # no home directory: `write` says so
@@ -660,23 +658,19 @@ class _Unfinished:
 
     def write(self, session: GameSession) -> None:
         """Write the game as it is now; raises SgfError, and TengenError if there is no home directory."""
-        if self._path is None:
+        if self.path is None:
             folder = _unfinished_folder()
             folder.mkdir(parents=True, exist_ok=True)
-            self._path = unused_path(folder)
+            self.path = unused_path(folder)
             for old, _time in newest_first(folder.glob("*.sgf"))[_KEPT:]:
                 old.unlink(missing_ok=True)
-        save(session.to_sgf(), self._path)
-
-    def take(self, path: Path) -> None:
-        """Let the copies that follow replace this one."""
-        self._path = path
+        save(session.to_sgf(), self.path)
 
     def delete(self) -> None:
         """Delete the copy, as the game is at an end or somewhere else."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
-            self._path = None
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+            self.path = None
 
 
 def _unfinished_folder() -> Path:
