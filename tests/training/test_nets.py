@@ -18,7 +18,8 @@ from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.nn.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.onnx_export import build_model, info_of_network
-from gtp_engine.training.distillation.run import facts_of, first_module, new_loop
+from gtp_engine.training.distillation.run import first_module, new_loop
+from gtp_engine.training.distillation.shards import facts_of
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx
 from gtp_engine.training.nets.layers import NormLayer
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms

@@ -9,12 +9,10 @@ small network faster than processor cores unpack its samples.
 """
 
 import sys
-import zipfile
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -23,8 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gtp_engine.base.errors import shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, open_regular
+from gtp_engine.base.errors import shown_path
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.distillation.shards import (
@@ -32,9 +29,11 @@ from gtp_engine.training.distillation.shards import (
     BoardSides,
     Samples,
     ShardError,
-    parse_name,
+    count_positions,
+    no_shards,
     read_shard,
-    shard_paths,
+    shard_length,
+    shards_by_board,
 )
 
 GROUP_POSITIONS: Final = 65_536
@@ -197,7 +196,7 @@ class Batches:
             self._count()
             place.epoch += 1
             place.last = 0
-            names = [path.name for path in shard_paths(self._folder) if parse_name(path)[:2] == board]
+            names = [path.name for path in shards_by_board(self._folder).get(board, ())]
             if not names:
                 raise no_shards(self._folder, [board])
             place.shards = [names[i] for i in self._rng(board, place).permutation(len(names))]
@@ -290,36 +289,3 @@ def _cells(width: int, height: int, symmetry: int, device: torch.device) -> Tens
     """Return, for each cell of a board in a symmetry, the cell that it shows; the pass, last, stays."""
     numbers = turned_boards(np.arange(width * height).reshape(height, width), symmetry).ravel()
     return torch.from_numpy(np.append(numbers, width * height)).to(device)
-
-
-def count_positions(folder: Path, boards: Collection[BoardSides] = ()) -> Counter[BoardSides]:
-    """Return the number of positions of each of these boards, of all where none are named, in a folder of shards.
-
-    Raises ShardError.
-    """
-    counts: Counter[BoardSides] = Counter()
-    for path in shard_paths(folder):
-        board = parse_name(path)[:2]
-        if not boards or board in boards:
-            counts[board] += shard_length(path)
-    return counts
-
-
-def no_shards(folder: Path, boards: Iterable[BoardSides]) -> ShardError:
-    """Return the error that there are no shards of these boards in a folder, of any where none are named."""
-    names = ", ".join(f"{width}x{height}" for width, height in boards)
-    return ShardError(f"no shards in {shown_path(folder)}", expected=f"some of the boards {names}" if names else "some")
-
-
-@lru_cache(maxsize=100_000)
-def shard_length(path: Path) -> int:
-    """Return the number of positions in a shard, from the header of one array; raises ShardError."""
-    try:
-        with open_regular(path) as stream, zipfile.ZipFile(stream) as archive, archive.open("game.npy") as file:
-            np.lib.format.read_magic(file)
-            count = int(np.lib.format.read_array_header_1_0(file)[0][0])
-    except (OSError, *ZIP_DAMAGE) as error:
-        raise ShardError(f"shard {shown(path.name)} is damaged ({error})", advice="delete it") from error
-    if count == 0:
-        raise ShardError(f"shard {shown(path.name)} has no positions", advice="delete it")
-    return count

@@ -22,15 +22,7 @@ from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
-from gtp_engine.training.distillation.shards import (
-    ALWAYS_KNOWN,
-    Samples,
-    is_of_player,
-    join,
-    parse_name,
-    read_shard,
-    shard_paths,
-)
+from gtp_engine.training.distillation.shards import ALWAYS_KNOWN, Samples, is_of_player, join, read_shard, shard_paths
 from gtp_engine.training.nets.network_module import NetworkModule, Outputs
 
 _ILLEGAL_PLANES: Final = (1, 2, 6)
@@ -256,12 +248,12 @@ class HeldOut:
         paths = shard_paths(self._folder) if self._folder.is_dir() else []
         for path in (path for path in paths if path not in self._seen):
             self._seen.add(path)
-            board = parse_name(path)[:2]
-            samples, _ = read_shard(path)
+            samples, meta = read_shard(path)
             ranks = samples.ranks[:, 0]
             by_player = is_of_player(samples.game) & (ranks == 0)
             for flag, rank in sorted({*zip(by_player.tolist(), ranks.tolist(), strict=True)}):
-                self._take(ValidationSet(*board, flag, rank), samples.take((by_player == flag) & (ranks == rank)))
+                chosen = samples.take((by_player == flag) & (ranks == rank))
+                self._take(ValidationSet(meta.width, meta.height, flag, rank), chosen)
 
     def _take(self, place: ValidationSet, samples: Samples) -> None:
         """Add samples to a set that has too few."""

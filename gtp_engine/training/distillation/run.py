@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 import torch
 from torch import Tensor
@@ -22,13 +22,12 @@ from gtp_engine.base.errors import shown_path
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.streams import write_log
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
-from gtp_engine.nn.katago_inputs import ADVANTAGE
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
 from gtp_engine.training.core.loop import RunIdentity, Stream, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.core.reporting import LogLines, Panels, figure_panels, loss_panel, run_and_report
-from gtp_engine.training.distillation.batches import Batches, SampleBatch, count_positions
+from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import (
     LOSS_WEIGHTS,
@@ -48,13 +47,12 @@ from gtp_engine.training.distillation.module_files import (
     untrained_module,
 )
 from gtp_engine.training.distillation.shards import (
-    ALWAYS_KNOWN,
     HELD_OUT,
     TRAIN,
-    UNKNOWN,
+    DataFacts,
     ShardError,
-    first_shards,
-    read_shard,
+    count_positions,
+    facts_of,
     shard_paths,
 )
 from gtp_engine.training.nets.architecture import architecture_of
@@ -266,34 +264,6 @@ def panels(log: LogLines) -> Panels:
 
 
 # Where a run begins
-
-
-class DataFacts(NamedTuple):
-    """What is known of the positions to train on."""
-
-    teacher: str
-    """The names of the networks that labelled them."""
-    has_advantages: bool
-    """Whether games were played with playout doubling advantages."""
-    has_optimistic_policy: bool
-    """Whether there are labels for an optimistic policy."""
-    has_errors: bool
-    """Whether there are labels for the time left and the expected errors."""
-    has_ranks: bool
-    """Whether there are games between people."""
-
-
-def facts_of(folder: Path) -> DataFacts:
-    """Return what the first shard of each board in a folder says of its positions; a shard is of many games."""
-    found = [read_shard(path) for path in first_shards(folder).values()]
-    shards = [samples for samples, _ in found]
-    return DataFacts(
-        teacher=", ".join(sorted({meta.teacher for _, meta in found})),
-        has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
-        has_optimistic_policy=bool(shards) and all(each.optimistic.any() for each in shards),
-        has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
-        has_ranks=any(each.ranks.any() for each in shards),
-    )
 
 
 def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], None]) -> NetworkModule:

@@ -1,4 +1,4 @@
-"""Shards: the files of labelled positions that training reads, and what packs samples into them.
+"""Shards: the files of labelled positions that training reads, and what writes, reads and counts them.
 
 A shard is a `.npz` of N positions on boards of one size (H rows, W columns, A = H·W points):
 
@@ -28,9 +28,12 @@ read as if the rest were unknown.
 
 import json
 import re
+import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -41,7 +44,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import TengenError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
 from gtp_engine.nn import decode
-from gtp_engine.nn.katago_inputs import GLOBALS, PLANES
+from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS, PLANES
 from gtp_engine.training.core.game_data import number_of
 
 FORMAT: Final = 3
@@ -143,12 +146,9 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=parse_name)
 
 
-def first_shards(folder: Path) -> dict[BoardSides, Path]:
-    """Return the first shard of each board, by width and height, sorted; raises ShardError like `shard_paths`."""
-    first: dict[BoardSides, Path] = {}
-    for path in shard_paths(folder):
-        first.setdefault(parse_name(path)[:2], path)
-    return first
+def shards_by_board(folder: Path) -> dict[BoardSides, list[Path]]:
+    """Return the shards of each board, by width and height, sorted; raises ShardError like `shard_paths`."""
+    return {board: [*paths] for board, paths in groupby(shard_paths(folder), lambda path: parse_name(path)[:2])}
 
 
 def join(parts: Sequence[Samples]) -> Samples:
@@ -246,6 +246,63 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
         raise ShardError(given, expected="those on the board of its name", advice="delete it")
     _check(path, samples, meta)
     return samples, meta
+
+
+@lru_cache(maxsize=100_000)
+def shard_length(path: Path) -> int:
+    """Return the number of positions in a shard, from the header of one array; raises ShardError."""
+    try:
+        with open_regular(path) as stream, zipfile.ZipFile(stream) as archive, archive.open("game.npy") as file:
+            np.lib.format.read_magic(file)
+            count = int(np.lib.format.read_array_header_1_0(file)[0][0])
+    except (OSError, *ZIP_DAMAGE) as error:
+        raise _damaged(path, str(error)) from error
+    if count == 0:
+        raise ShardError(f"shard {shown(path.name)} has no positions", advice="delete it")
+    return count
+
+
+def count_positions(folder: Path, boards: Collection[BoardSides] = ()) -> Counter[BoardSides]:
+    """Return the number of positions of each of these boards, of all where none are named, in a folder of shards.
+
+    Raises ShardError.
+    """
+    found = shards_by_board(folder)
+    return Counter({board: sum(map(shard_length, found[board])) for board in found if not boards or board in boards})
+
+
+def no_shards(folder: Path, boards: Iterable[BoardSides]) -> ShardError:
+    """Return the error that there are no shards of these boards in a folder, of any where none are named."""
+    names = ", ".join(f"{width}x{height}" for width, height in boards)
+    return ShardError(f"no shards in {shown_path(folder)}", expected=f"some of the boards {names}" if names else "some")
+
+
+class DataFacts(NamedTuple):
+    """What is known of the positions to train on."""
+
+    teacher: str
+    """The names of the networks that labelled them."""
+    has_advantages: bool
+    """Whether games were played with playout doubling advantages."""
+    has_optimistic_policy: bool
+    """Whether there are labels for an optimistic policy."""
+    has_errors: bool
+    """Whether there are labels for the time left and the expected errors."""
+    has_ranks: bool
+    """Whether there are games between people."""
+
+
+def facts_of(folder: Path) -> DataFacts:
+    """Return what the first shard of each board in a folder says of its positions; a shard is of many games."""
+    found = [read_shard(path) for path, *_ in shards_by_board(folder).values()]
+    shards = [samples for samples, _ in found]
+    return DataFacts(
+        teacher=", ".join(sorted({meta.teacher for _, meta in found})),
+        has_advantages=any(each.globals[:, ADVANTAGE].any() for each in shards),
+        has_optimistic_policy=bool(shards) and all(each.optimistic.any() for each in shards),
+        has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
+        has_ranks=any(each.ranks.any() for each in shards),
+    )
 
 
 def _completed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

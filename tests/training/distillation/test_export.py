@@ -23,8 +23,8 @@ from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of
 from gtp_engine.training.distillation.module_files import check_file, model_of, module_of_file
-from gtp_engine.training.distillation.run import facts_of, first_module
-from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, join, write_shard
+from gtp_engine.training.distillation.run import first_module
+from gtp_engine.training.distillation.shards import HELD_OUT, UNKNOWN, ShardMeta, ShardName, facts_of, join, write_shard
 from gtp_engine.training.nets.architecture import PROPERTY, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet

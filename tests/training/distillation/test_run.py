@@ -33,8 +33,8 @@ from gtp_engine.training.core.reporting import RunLog, read_log, smoothed, write
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, module_of_file
-from gtp_engine.training.distillation.run import export_run, facts_of, first_module, new_loop
-from gtp_engine.training.distillation.shards import Samples, ShardError, read_shard, shard_paths, write_shard
+from gtp_engine.training.distillation.run import export_run, first_module, new_loop
+from gtp_engine.training.distillation.shards import Samples, ShardError, facts_of, read_shard, shard_paths, write_shard
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
 from gtp_engine.training.quantization import sensitivity

@@ -25,11 +25,11 @@ from gtp_engine.training.distillation.shards import (
     ShardError,
     ShardMeta,
     ShardName,
-    first_shards,
     join,
     parse_name,
     read_shard,
     shard_paths,
+    shards_by_board,
     write_shard,
 )
 
@@ -151,7 +151,8 @@ def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
     found = [path.name for path in shard_paths(tmp_path)]
     assert found == ["7x9-3-00000.npz", "9x9-2-00009.npz", "9x9-2-00010.npz", "9x9-10-00000.npz"]
     assert parse_name(tmp_path / found[-1]) == (9, 9, 10, 0)
-    assert {board: path.name for board, path in first_shards(tmp_path).items()} == {(7, 9): found[0], (9, 9): found[1]}
+    by_board = {board: [path.name for path in paths] for board, paths in shards_by_board(tmp_path).items()}
+    assert by_board == {(7, 9): found[:1], (9, 9): found[1:]}
     with pytest.raises(ShardError, match="expected a shard's name"):
         parse_name(Path("shard.npz"))
     with pytest.raises(ShardError, match="expected a folder of shards"):
