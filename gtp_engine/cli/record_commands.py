@@ -359,7 +359,7 @@ def solve_command(
         write_log(f"the record: {note}")
     points = None if region is None else parse_region(region, width=position.width, height=position.height)
     evaluator = evaluator_of(config)
-    solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS)
+    solver = LifeAndDeath(config, evaluator, config.search.visits or DEFAULT_VISITS, log=write_log)
     warm_up(Resources(evaluator), config, write_log)
     solution = solver.solve(position, position.to_play if first is None else parse_color(first), points)
     click.echo(solution.to_text())

@@ -45,7 +45,8 @@ def position(diagram: str) -> Game:
 
 def solved(region: str = "A1:C2", visits: int = 30) -> Solution:
     game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
-    return LifeAndDeath(Config(), AreaEvaluator(), visits).solve(game, 2, parse_region(region, width=5, height=5))
+    solver = LifeAndDeath(Config(), AreaEvaluator(), visits, deeper=())
+    return solver.solve(game, 2, parse_region(region, width=5, height=5))
 
 
 def test_the_answer_tree_is_a_record_of_moves_in_the_region_and_passes() -> None:
@@ -72,6 +73,9 @@ def test_the_answer_tree_is_a_record_of_moves_in_the_region_and_passes() -> None
         ((0.2, 0.25), Success.KO, "A1 (80%, ko): best\nB1 (75%, ko): as good"),
         ((0.2, 0.31), Success.SURE, "A1 (80%): best\nB1 (69%): worse"),
         ((0.83, 0.72), Success.KO, "No move succeeds.\nB1 (28%): best\nA1 (17%): as good"),
+        ((0.1, 0.51), Success.KO, "A1 (90%, ko): best\nB1 (49%, ko): worse"),
+        ((0.1, 0.5), Success.SURE, "A1 (90%): best\nB1 (50%): worse"),
+        ((0.11, 0.9), Success.SURE, "A1 (89%): best\nB1 (10%): worse"),
     ],
 )
 def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], success: Success, text: str) -> None:
@@ -81,7 +85,7 @@ def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], s
     reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in failures]
     solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, success)))  # type: ignore[arg-type]
     assert solution.to_text() == f"{BASIS}\n{text}"
-    assert solution.is_clear == (solution.succeeds and "as good" not in text)
+    assert solution.is_clear == ("best\nB1 (49%" in text), "only there one move surely succeeds, and no other one does"
     assert GameTree(solution.to_sgf()).main_line()[0].comment == BASIS + " No move succeeds." * (not solution.succeeds)
     bad = text.count("worse") if solution.succeeds else len(failures)
     assert (solution.to_sgf().count("TE[1]"), solution.to_sgf().count("BM[1]")) == (len(failures) - bad, bad)
@@ -145,7 +149,7 @@ def test_where_both_sides_are_outside_each_has_its_part_of_the_wall() -> None:
 
 
 def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats() -> None:
-    """The first side never wins; so all ways are tried, twice; the second one comes nearest."""
+    """The first side never wins; so all are tried, deeper and deeper, then for points; the second comes nearest."""
     game = position(CORNER)
     solver, ways = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=1), list[tuple[int | None, int]]()
     run = solver._search.run
@@ -159,9 +163,18 @@ def test_success_is_looked_for_without_ko_then_by_one_then_by_one_with_threats()
 
     solver._search.run = recorded  # type: ignore[method-assign]
     solution = solver.solve(game, WHITE, parse_region("A1:C2", width=13, height=13))
-    tried = [(visits, retaken) for visits in (8, 8 * DEEPER) for retaken in (WHITE, EMPTY, BLACK, EMPTY)]
+    tried = [(8 * times, retaken) for times in (1, *DEEPER, DEEPER[-1]) for retaken in (WHITE, EMPTY, BLACK, EMPTY)]
     assert [way for way in ways if way[0] != 1] == tried, "the last one compares first moves"
     assert solution.moves[0].success is Success.KO
+
+
+def test_where_no_group_dies_the_answer_gains_most() -> None:
+    """Four points in a row are two eyes; F1 captures two stones, or connects them."""
+    corner = ["X X X X X X X X X", "O O O O O X X X X", ". . . . O . O O X"]
+    game = position("\n".join([". " * 13] * 10 + [f"{row}{' .' * 4}" for row in corner]))
+    solver = LifeAndDeath(Config(), AreaEvaluator(scale=0.5), 200, nodes=0, deeper=())
+    solution = solver.solve(game, BLACK, parse_region("A1:J3", width=13, height=13))
+    assert solution.answer == "F1" and not solution.succeeds
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -326,7 +339,7 @@ def test_where_a_move_elsewhere_is_not_refuted_nothing_is_said_of_others() -> No
 
 def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() -> None:
     game = position(". . . . .\n. . . . .\nX X X X O\n. . . X O\n. . . X O")
-    solver = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0)
+    solver = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0, deeper=())
     region = parse_region("A1:C2", width=5, height=5)
     for point in region:
         solution = solver.solve(game, WHITE, region, point)

@@ -44,7 +44,7 @@ from gtp_engine.people.review import (
 from gtp_engine.people.review.annotations import is_own_output, stored_findings
 from gtp_engine.people.review.lessons import People, completed, human_network
 from gtp_engine.people.review.openings import compared, moves_played
-from gtp_engine.people.review.problems import LifeAndDeath
+from gtp_engine.people.review.problems.life_and_death import DEEPER, LifeAndDeath
 from gtp_engine.people.web.engine_host import EngineHost, GuestCancelled, GuestEvaluator
 from gtp_engine.people.web.open_games import Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import JsonFileError, JsonFiles
@@ -77,7 +77,7 @@ MOST_QUESTIONS: Final = 2**50
 """Numbers of the questions of a page are below."""
 
 _PROBLEM_VISITS: Final = 200
-"""Visits of each search for a problem: there are up to eight of them, then perhaps deeper ones; and a person waits."""
+"""Visits of each search for a problem: a person waits, so unclear answers are searched deeper only once."""
 
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""
@@ -421,7 +421,7 @@ class Studies:
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, _people = self._reviews.guests(cancel)
-            solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0)
+            solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0, deeper=DEEPER[:1])
             solution = solver.solve(game, color, asked=asked)
             lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
             yield {

@@ -12,10 +12,11 @@ A region has no ko threats, so who takes a ko first would win it.  Instead three
 other (`Success`): does the first side succeed if all kos it takes can be retaken at once, as if the other side had any
 number of threats; if each side has none; or if it may retake all kos itself?  An answer to the first one needs no ko.
 
-Where not exactly one move is right, all of this is done again with `DEEPER` times as many visits.
+Where it is not clear that one move alone succeeds, all of this is done again with `DEEPER` times as many visits.  Where
+no move succeeds after that, the answer is one that surely gains points: a part of the stones may be what matters.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -44,9 +45,9 @@ from gtp_engine.search.report import SearchReport, winrate_of
 
 DEFAULT_VISITS: Final = 500
 
-DEEPER: Final = 4
-"""Times as many visits where not exactly one move is right: that is so of 27 of 102 problems, 12 of 15 wrong ones among
-them, and seven of these are right then (docs/notes/2026-11-30-problems.md)."""
+DEEPER: Final = (4, 16)
+"""Times as many visits, one after the other, while no answer is clear: after 500 visits that is so of 50 of 102
+problems, all 15 wrong ones among them (docs/notes/2026-11-30-problems.md)."""
 
 WRONG_MOVES: Final = 4
 """Other first moves that are compared with the best: those the search tried most."""
@@ -61,9 +62,9 @@ LEAST_VISITS: Final = 50
 class LifeAndDeath:
     """Solves problems by proofs of up to `nodes` positions (0: without), else with one evaluator, which stays open.
 
-    Each position is searched with `visits`, perhaps with `DEEPER` times as many; `wrong_moves` is how many other first
-    moves are compared with the best at most, each by a search of the position after it.  Raises ConfigError without a
-    network that evaluates score and ownership.
+    Each position is searched with `visits`, while no answer is clear with `deeper` times as many; `wrong_moves` is how
+    many other first moves are compared with the best at most, each by a search of the position after it.  `log` gets
+    a line for each deeper search.  Raises ConfigError without a network that evaluates score and ownership.
     """
 
     def __init__(
@@ -74,12 +75,15 @@ class LifeAndDeath:
         *,
         nodes: int = NODES,
         wrong_moves: int = WRONG_MOVES,
+        deeper: Sequence[int] = DEEPER,
+        log: Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._nodes: Final = nodes
         evaluator = scoring_evaluator("a problem", evaluator)
         self._others: Final = wrong_moves
         self._search: Final = JointSearch(seeded(config), evaluator, max(2, wrong_moves + 1))
-        self._visits: Final = visits
+        self._visits: Final = [visits, *(times * visits for times in deeper)]
+        self._log: Final = log
 
     def solve(
         self,
@@ -109,17 +113,41 @@ class LifeAndDeath:
                 proved = lost_moves(frame, color, frame.inside(region), self._nodes)
             if proved:
                 return Solution(start, color, proved)
-        for visits in (self._visits, DEEPER * self._visits):
+        return self._searched(frame, color, region, asked, cancel)
+
+    def _searched(
+        self, frame: Frame, color: int, region: frozenset[int], asked: int | None, cancel: CancelToken | None
+    ) -> Solution:
+        """Return what searches expect, deeper ones while it is not clear; see `solve`."""
+        found = tuple[SolutionMove, ...]()
+        for visits in self._visits:
+            if visits > self._visits[0]:
+                self._log(f"no clear answer yet: searching with {visits} visits")
             limits = Limits(visits, cancel=cancel)
-            solution = Solution(start, color, self._expected(frame, color, region, asked, limits))
+            found = self._expected(frame, color, region, asked, limits, found[:1])
+            solution = Solution(frame.original, color, found)
             if solution.is_clear or limits.is_cancelled:
-                break
+                return solution
+        if frame.life is not None and not solution.succeeds:
+            gaining = self._expected(replace(frame, life=None), color, region, asked, limits, found[:1])[0]
+            if gaining.winrate >= SUCCESS:
+                gaining = replace(gaining, winrate=min(gaining.winrate, found[0].winrate))
+                return replace(solution, moves=(gaining, *(move for move in found if move.point != gaining.point)))
         return solution
 
     def _expected(
-        self, frame: Frame, color: int, region: frozenset[int], asked: int | None, limits: Limits
+        self,
+        frame: Frame,
+        color: int,
+        region: frozenset[int],
+        asked: int | None,
+        limits: Limits,
+        earlier: Sequence[SolutionMove],
     ) -> tuple[SolutionMove, ...]:
-        """Return first moves, the best first, by searches with these limits; see `solve`."""
+        """Return first moves, the best first, by searches with these limits; see `solve`.
+
+        The answers of `earlier` searches are among the moves that are compared, if there is room.
+        """
         board, region = frame.board, frame.inside(region)
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
@@ -129,7 +157,8 @@ class LifeAndDeath:
         moves = [first_move(frame, color, best.pv, _winrate(report, color), success)]
         others = _other_moves(board, report, region)
         asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
-        others = list(dict.fromkeys([*asked_for, *others[: self._others]]))[: max(1, self._others)]
+        answers = [point for point in others if frame.outside(point) in [move.point for move in earlier]]
+        others = list(dict.fromkeys([*asked_for, *answers, *others[: self._others]]))[: max(1, self._others)]
         elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
         if self._others or asked_for:
             points = [best.point, *others]

@@ -18,6 +18,10 @@ SUCCESS: Final = 0.5
 AS_GOOD: Final = 0.1
 """A move is as good as the best if its winrate is at most this much below the largest; one that fails is far worse."""
 
+CLEAR: Final = 0.9
+"""Winrate from which a move surely succeeds: in 33 of 102 problems one move has it after 500 visits and no other one
+succeeds, and all 33 are right (docs/notes/2026-11-30-problems.md)."""
+
 LINE: Final = 12
 """Moves shown of each line."""
 
@@ -98,8 +102,9 @@ class Solution:
 
     @property
     def is_clear(self) -> bool:
-        """Whether exactly one of the moves is right (`is_right`)."""
-        return sum(self.is_right(move.point) for move in self.moves) == 1
+        """Whether one of the moves surely succeeds and no other one does."""
+        succeeding = [move.winrate for move in self.moves if move.winrate >= SUCCESS]
+        return len(succeeding) == 1 and succeeding[0] >= CLEAR
 
     def _verdict(self, move: SolutionMove) -> str:
         """Return how a move compares with the others."""
