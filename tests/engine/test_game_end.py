@@ -440,11 +440,7 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
     }
     again: dict[int, SearchReport | None] = {WHITE: None, BLACK: None}
     if longer is not None and passed_longer is not None:
-        by_move = with_leads(report, *longer)
-        again = {
-            WHITE: replace(by_move, moves=tuple(reversed(by_move.moves))),
-            BLACK: replace(report, lead_black=-passed_longer),
-        }
+        again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)}
     assert chosen_by(game, confirmed[WHITE], confirm=confirmed.__getitem__, again=again.__getitem__) == chosen
 
 
