@@ -28,7 +28,8 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.game_line import GamePosition
 from gtp_engine.people.review.game_review import PlayedMove, finding_of, played_move
-from gtp_engine.people.review.problems import LifeAndDeath, parse_region
+from gtp_engine.people.review.problems import parse_region
+from gtp_engine.people.review.problems.life_and_death import DEEPER, LifeAndDeath
 from gtp_engine.people.review.score_report import score_record
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import MoveReport, SearchReport
@@ -261,7 +262,7 @@ class GoTools:
         game = position.game()
         points = parse_region(region, width=game.width, height=game.height)
         with self._answering() as question:
-            solver = LifeAndDeath(self._engine.config, self._engine.evaluator, _visits(visits))
+            solver = LifeAndDeath(self._engine.config, self._engine.evaluator, _visits(visits), deeper=DEEPER[:1])
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
         basis = self._basis(game, visits, None) | {"note": "expected, not proved; a winrate near 50% is often a ko"}
         if solution.is_proved:
