@@ -61,27 +61,20 @@ def test_neutral_points_are_filled_where_they_count_or_are_to_be(
     assert engine.genmove(opponent(color)).point == PASS
 
 
-@pytest.mark.parametrize(("rules", "is_captured"), [("tromp-taylor", True), ("chinese", False), ("japanese", False)])
-def test_dead_stones_are_captured_where_the_rules_count_what_is_left(rules: str, is_captured: bool) -> None:
+@pytest.mark.parametrize(
+    ("rules", "cleanup", "is_captured"),
+    [("tromp-taylor", False, True), ("chinese", False, False), ("japanese", False, False), ("chinese", True, True)],
+)
+def test_dead_stones_are_captured_where_what_is_left_counts(rules: str, cleanup: bool, is_captured: bool) -> None:
     with make(KnowingEvaluator(), search__visits=200) as engine:
         engine.set_rules(Rules.parse(rules))
         set_up(engine, DEAD_STONE)
         engine.set_komi(0)
         for _ in range(6):
-            engine.genmove(BLACK)
+            engine.genmove(BLACK, cleanup=cleanup)
             engine.play(PASS, WHITE)
         assert (engine.game.color_at(point(engine, "A7")) != WHITE) is is_captured
         assert {p for chain in engine.groups_by_status("dead") for p in chain} <= {point(engine, "A7")}
-
-
-def test_cleanup_captures_dead_stones_before_it_passes(engine: Engine) -> None:
-    set_up(engine, DEAD_STONE)
-    moves = []
-    while engine.game.color_at(point(engine, "A7")) == WHITE and len(moves) < 6:
-        moves.append(engine.genmove(BLACK, cleanup=True).point)
-        engine.play(PASS, WHITE)
-    assert PASS not in moves
-    assert engine.game.color_at(point(engine, "A7")) != WHITE
 
 
 class PassingEvaluator(UniformEvaluator):

@@ -45,11 +45,9 @@ def test_the_rest_is_zero_at_the_start():
 
 
 class TestKomi:
-    def test_is_whites_and_shown_as_the_movers(self):
+    def test_is_whites_shown_as_the_movers_and_clipped_to_the_board_and_twenty_points(self):
         game = Game(9, 9, Rules.parse("chinese"), 6.5)
         assert (komi_of(game, BLACK), komi_of(game, WHITE)) == (-6.5, 6.5)
-
-    def test_is_clipped_to_the_board_and_twenty_points(self):
         assert komi_of(Game(3, 3, komi=200.0), WHITE) == 29
         assert komi_of(Game(3, 3, komi=-200.0), WHITE) == -29
         assert komi_of(Game(3, 3, komi=28.5), BLACK) == -28.5

@@ -492,8 +492,7 @@ def test_a_game_that_cannot_be_set_up_leaves_the_board_alone(engine: Engine) -> 
     start(engine, human=BLACK).play("D4")
     with pytest.raises(errors.HandicapError):
         start(engine, width=9, height=7, handicap=9)
-    assert (engine.game.height, len(engine.game.moves)) == (7, 1)
-    assert engine.game.width == 7
+    assert (engine.game.width, engine.game.height, len(engine.game.moves)) == (7, 7, 1)
 
 
 def line_of(session: GameSession) -> list[str | None]:

@@ -69,8 +69,9 @@ def test_a_tree_in_which_other_moves_were_left_out_is_dropped(searcher: Searcher
 
 def test_restricted_moves_are_not_searched_at_the_root_alone(searcher: Searcher) -> None:
     avoided = frozenset(move.point for move in searcher.run(Game(5), Limits(800)).moves[:3])
-    report = searcher.run(Game(5), SearchRequest(Limits(800), restrictions=(Restriction(BLACK, avoided),)))
-    assert report.moves and not avoided & {move.point for move in report.moves}
+    for visits in (1, 800):  # one visit names what was not searched
+        report = searcher.run(Game(5), SearchRequest(Limits(visits), restrictions=(Restriction(BLACK, avoided),)))
+        assert report.moves and not avoided & {move.point for move in report.moves}
     assert avoided & moves_at(searcher, 2)
 
 
