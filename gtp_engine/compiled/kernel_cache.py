@@ -3,9 +3,9 @@
 One folder holds the code of one version of the sources.  numba recompiles a function when *its own file* changes, but
 not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
 folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one; installations of
-equal sources share one.  Files with kernels import `jit`; their kernels use only other such files and
-`go/constants.py`, and those are the files hashed.  The kernels of training and of AlphaGo, which no others call, have a
-hash of their own: an edit of these files leaves the other kernels in the cache.
+equal sources share one.  Files with kernels import `jit`; beside other such files they use only `go/constants.py` and
+`compiled/arrays.py`, and those are the files hashed.  The kernels of training and of AlphaGo, which no others call,
+have a hash of their own: an edit of these files leaves the other kernels in the cache.
 
 Beside numba's files a folder has a list of the kernels compiled so far, and for each kind of start (`engine.kernels`)
 a file with the kernels that it loads.  One process compiles at a time (`lock`); others follow the list.
@@ -58,8 +58,8 @@ def kernel_sources() -> tuple[list[Path], list[Path]]:
     """Return the files that the kernels' code depends on, sorted by path, and those of `_WINGS`, for theirs alone."""
     found = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
     wings = sorted(path for path in found if is_in_wing(path.relative_to(PACKAGE)))
-    compilers = [PACKAGE / name for name in ("compiled/jit.py", "compiled/jit_linking.py", "go/constants.py")]
-    return sorted({*compilers, *found} - {*wings}), wings
+    helpers = ("compiled/arrays.py", "compiled/jit.py", "compiled/jit_linking.py", "go/constants.py")
+    return sorted({*(PACKAGE / name for name in helpers), *found} - {*wings}), wings
 
 
 def is_in_wing(source: Path) -> bool:

@@ -22,11 +22,12 @@ phases are zero in all rows but those of a search, which writes them itself (`pu
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     CAPTURED,
@@ -79,26 +80,31 @@ _MIX_B: Final = np.uint64(0x94D049BB133111EB)
 2014; variant 13 of Stafford)."""
 
 
+Keys = NDArray[np.uint64]
+
+
 class Positions(NamedTuple):
     """The arrays of B rows."""
 
-    storage: IntArray  # [B, BOARDS, S] a game younger than that repeats its first board
-    hash: NDArray[np.uint64]  # [B, BOARDS, 1]
+    storage: Annotated[IntArray, "B", BOARDS, "S"]  # a game younger than that repeats its first board
+    hash: Annotated[Keys, "B", BOARDS, 1]
     zobrist: NDArray[np.uint64]  # shared by all boards
-    to_play: IntArray  # [B] BLACK or WHITE
-    points: IntArray  # [B, HISTORY] the last moves, most recent first: a point, PASS, or NULL_POINT before the first
-    colors: IntArray  # [B, HISTORY] the colours that made them; 0 before the first
-    forbidden: NDArray[np.uint8]  # [B, n] 1 where ko or superko, nothing else, forbids `to_play` to play
-    pass_ends: IntArray  # [B] GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have ended it
-    button: IntArray  # [B] the side that took the button since the conditions were written, 0 if neither has
-    phase: IntArray  # [B] MAIN_PHASE, or under territory rules a clean-up phase of a search (`puct.cleanup`)
-    no_retake: NDArray[np.uint8]  # [B, n] 1 at stones that took a ko in a clean-up phase and may not be retaken
-    start: NDArray[np.int8]  # [B, n] in the second clean-up phase, the stones' colours at its start; else 0
-    placed: IntArray  # [B] in the second clean-up phase, stones Black has placed before it minus White's; else 0
-    key: NDArray[np.uint64]  # [B] equal where all of the above is equal (up to collisions); written by `set_key`
-    situation: NDArray[np.uint64]  # [B] the same without the past: earlier boards and the moves that led here
-    conditions: NDArray[np.float64]  # [B, 10] the fields of each row's `Conditions`, in their order
-    conditions_key: NDArray[np.uint64]  # [B] equal where these are; both are written by `from_game.write_conditions`
+    to_play: Annotated[IntArray, "B"]  # BLACK or WHITE
+    points: Annotated[
+        IntArray, "B", HISTORY
+    ]  # the last moves, the latest first: a point, PASS, or NULL_POINT before the first
+    colors: Annotated[IntArray, "B", HISTORY]  # the colours that made them; 0 before the first
+    forbidden: Annotated[NDArray[np.uint8], "B", "n"]  # 1 where ko or superko, nothing else, forbids `to_play` to play
+    pass_ends: Annotated[IntArray, "B"]  # GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have
+    button: Annotated[IntArray, "B"]  # the side that took the button since the conditions were written, or 0
+    phase: Annotated[IntArray, "B"]  # MAIN_PHASE, or by territory a clean-up phase of a search (`puct.cleanup`)
+    no_retake: Annotated[NDArray[np.uint8], "B", "n"]  # 1 at stones that took a ko in a clean-up, not to be retaken
+    start: Annotated[NDArray[np.int8], "B", "n"]  # in the second clean-up phase, the stones at its start; else 0
+    placed: Annotated[IntArray, "B"]  # in the second clean-up phase, stones Black placed before it less White's; else 0
+    key: Annotated[Keys, "B"]  # equal where all of the above is equal (up to collisions); written by `set_key`
+    situation: Annotated[Keys, "B"]  # the same without the past: earlier boards and the moves that led here
+    conditions: Annotated[NDArray[np.float64], "B", 10]  # the fields of each row's `Conditions`, in their order
+    conditions_key: Annotated[Keys, "B"]  # equal where these are; both by `from_game.write_conditions`
 
 
 class Conditions(NamedTuple):
@@ -121,26 +127,8 @@ class Conditions(NamedTuple):
 
 def new_positions(batch: int, width: int, height: int) -> Positions:
     """Return `batch` rows of zeros for boards of this size: area scoring, komi 0, simple ko, no suicide."""
-    n = padded_length(width, height)
-    return Positions(
-        storage=np.zeros((batch, BOARDS, storage_length(width, height)), dtype=np.int32),
-        hash=np.zeros((batch, BOARDS, 1), dtype=np.uint64),
-        zobrist=TABLE,
-        to_play=np.zeros(batch, dtype=np.int32),
-        points=np.zeros((batch, HISTORY), dtype=np.int32),
-        colors=np.zeros((batch, HISTORY), dtype=np.int32),
-        forbidden=np.zeros((batch, n), dtype=np.uint8),
-        pass_ends=np.zeros(batch, dtype=np.int32),
-        button=np.zeros(batch, dtype=np.int32),
-        phase=np.zeros(batch, dtype=np.int32),
-        no_retake=np.zeros((batch, n), dtype=np.uint8),
-        start=np.zeros((batch, n), dtype=np.int8),
-        placed=np.zeros(batch, dtype=np.int32),
-        key=np.zeros(batch, dtype=np.uint64),
-        situation=np.zeros(batch, dtype=np.uint64),
-        conditions=np.zeros((batch, len(Conditions._fields))),
-        conditions_key=np.zeros(batch, dtype=np.uint64),
-    )
+    n, length = padded_length(width, height), storage_length(width, height)
+    return zeros(Positions, B=batch, S=length, n=n, zobrist=TABLE)
 
 
 def board_size(positions: Positions) -> tuple[int, int]:
@@ -244,9 +232,6 @@ def set_key(positions: Positions, row: int) -> None:
             situation = mix(situation, point)
     positions.key[row] = key
     positions.situation[row] = situation
-
-
-Keys = NDArray[np.uint64]
 
 
 @kernel
@@ -363,24 +348,25 @@ FloatArray = NDArray[np.float32]
 class Evaluation(NamedTuple):
     """The evaluation of B positions; n is the padded length of a board."""
 
-    policy: FloatArray  # [B, n] probability of each move by its point, the pass at PASS; 0 where illegal; sums to 1
-    win_black: FloatArray  # [B] probability that Black wins
-    loss_black: FloatArray  # [B] probability that White wins; the rest is "no result"
-    score_black: FloatArray  # [B] expected points Black ends up ahead (komi counted), the mean over possible results
-    score_stdev: FloatArray  # [B] standard deviation of that, points
-    lead_black: FloatArray  # [B] points Black is ahead: the extra komi that would make the game even
-    ownership_black: FloatArray  # [B, n] in [−1, 1]; 0 off the board
-    time_left: FloatArray  # [B] variance of the number of moves left (KataGo's "varTimeLeft"); −1 if unknown
-    winloss_error: FloatArray  # [B] expected error of win − loss over the next moves; −1 if unknown
-    score_error: FloatArray  # [B] expected error of the score, points; −1 if unknown
+    policy: Annotated[
+        FloatArray, "B", "n"
+    ]  # probability of each move by its point, the pass at PASS; 0 where illegal; in all 1
+    win_black: Annotated[FloatArray, "B"]  # probability that Black wins
+    loss_black: Annotated[FloatArray, "B"]  # probability that White wins; the rest is "no result"
+    score_black: Annotated[
+        FloatArray, "B"
+    ]  # points Black is expected to end up ahead (komi counted), the mean over results
+    score_stdev: Annotated[FloatArray, "B"]  # standard deviation of that, points
+    lead_black: Annotated[FloatArray, "B"]  # points Black is ahead: the extra komi that would make the game even
+    ownership_black: Annotated[FloatArray, "B", "n"]  # in [−1, 1]; 0 off the board
+    time_left: Annotated[FloatArray, "B"]  # variance of the number of moves left (KataGo's varTimeLeft); −1 if unknown
+    winloss_error: Annotated[FloatArray, "B"]  # expected error of win − loss over the next moves; −1 if unknown
+    score_error: Annotated[FloatArray, "B"]  # expected error of the score, points; −1 if unknown
 
 
 def new_evaluation(batch: int, width: int, height: int) -> Evaluation:
     """Return `batch` rows of zeros for boards of this size."""
-    n = padded_length(width, height)
-    wide_fields = ("policy", "ownership_black")
-    shapes = {name: (batch, n) if name in wide_fields else (batch,) for name in Evaluation._fields}
-    return Evaluation(**{name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()})
+    return zeros(Evaluation, B=batch, n=padded_length(width, height))
 
 
 def put_rows(out: Evaluation, rows: Sequence[int] | NDArray[np.int64], source: Evaluation) -> None:

@@ -12,11 +12,12 @@
 """
 
 from collections.abc import Collection
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
@@ -84,19 +85,19 @@ def margin_of(color: IntArray, stride: int, queue: IntArray, owners: IntArray) -
 
 
 class TaxWork(NamedTuple):
-    """Work arrays; n is the padded length.  A group is named by its first point."""
+    """Work arrays; n is the padded length.  A group is named by its first point, at which its numbers are."""
 
-    queue: IntArray  # [n]
-    owners: IntArray  # [n] as `owners_into` sets them
-    group: IntArray  # [n] the group that a point belongs to
-    eye_points: IntArray  # [group] surrounded points
-    needs_seki: IntArray  # [group] 1 if it cannot live by its own eyes
-    in_seki: IntArray  # [group] 1 if it lives only because of a shared area
+    queue: Annotated[IntArray, "n"]
+    owners: Annotated[IntArray, "n"]  # as `owners_into` sets them
+    group: Annotated[IntArray, "n"]  # the group that a point belongs to
+    eye_points: Annotated[IntArray, "n"]  # surrounded points
+    needs_seki: Annotated[IntArray, "n"]  # 1 if it cannot live by its own eyes
+    in_seki: Annotated[IntArray, "n"]  # 1 if it lives only because of a shared area
 
 
 def new_tax_work(width: int, height: int) -> TaxWork:
     """Return work arrays for boards of this size."""
-    return TaxWork(*(np.zeros(padded_length(width, height), dtype=np.int32) for _ in TaxWork._fields))
+    return zeros(TaxWork, n=padded_length(width, height))
 
 
 @inlined_kernel

@@ -9,13 +9,14 @@ territory: nothing can live inside.
 Method and corner cases follow KataGo (`calculateAreaForPla` in its game/board.cpp), whose networks see these maps.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, STRIDE, WIDTH, Board, IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, padded_length
 
 _VITAL_PER_REGION: Final = 4
 """Most chains that a region is vital for: all of them touch each of its points, which has four neighbours."""
@@ -26,34 +27,25 @@ _NO_REGION: Final = -2
 
 
 class LifeWork(NamedTuple):
-    """Work arrays, reused for every position; n is the padded length, R = n // 2 + 1 exceeds any number of regions."""
+    """Work arrays, reused for every position; n is the padded length, R = n // 2 + 2 exceeds any number of regions."""
 
-    region: IntArray  # [n] number of the region a point belongs to, negative if none
-    queue: IntArray  # [n] points of the regions, one region after the other
-    start: IntArray  # [R + 1] where a region's points start in `queue`
-    vital: IntArray  # [R, 4] heads of the chains a region is vital for
-    vital_count: IntArray  # [R]
-    interior: IntArray  # [R] points of a region that touch no stone of the colour
-    holds_enemy: IntArray  # [R] 1 if enemy stones are in the region
-    is_open: IntArray  # [R] 1 if a chain that is not pass-alive borders the region
-    support: IntArray  # [head] vital regions of a chain that are not open
-    is_dropped: IntArray  # [head] 1 if the chain is not pass-alive
-    heads: IntArray  # [n] heads of the colour's chains
+    region: Annotated[IntArray, "n"]  # number of the region a point belongs to, negative if none
+    queue: Annotated[IntArray, "n"]  # points of the regions, one region after the other
+    start: Annotated[IntArray, "R"]  # where a region's points start in `queue`
+    vital: Annotated[IntArray, "R", _VITAL_PER_REGION]  # heads of the chains a region is vital for
+    vital_count: Annotated[IntArray, "R"]
+    interior: Annotated[IntArray, "R"]  # points of a region that touch no stone of the colour
+    holds_enemy: Annotated[IntArray, "R"]  # 1 if enemy stones are in the region
+    is_open: Annotated[IntArray, "R"]  # 1 if a chain that is not pass-alive borders the region
+    support: Annotated[IntArray, "n"]  # by head: vital regions of a chain that are not open
+    is_dropped: Annotated[IntArray, "n"]  # by head: 1 if the chain is not pass-alive
+    heads: Annotated[IntArray, "n"]  # heads of the colour's chains
 
 
 def new_life_work(width: int, height: int) -> LifeWork:
     """Return work arrays for boards of this size."""
-    n = (width + 1) * (height + 2) + 1
-    regions = n // 2 + 1
-    by_region = [np.zeros(regions, dtype=np.int32) for _ in range(4)]
-    by_point = [np.zeros(n, dtype=np.int32) for _ in range(5)]
-    vital_count, interior, holds_enemy, is_open = by_region
-    region, queue, support, is_dropped, heads = by_point
-    start = np.zeros(regions + 1, dtype=np.int32)
-    vital = np.zeros((regions, _VITAL_PER_REGION), dtype=np.int32)
-    return LifeWork(
-        region, queue, start, vital, vital_count, interior, holds_enemy, is_open, support, is_dropped, heads
-    )
+    n = padded_length(width, height)
+    return zeros(LifeWork, n=n, R=n // 2 + 2)
 
 
 @spliced_kernel

@@ -12,11 +12,12 @@ liberties are both ko mouths (double-ko death), which is captured.  These are Ka
 Reading plays on the given board and takes every move back, so the board is unchanged afterwards.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.board import (
     HEIGHT,
@@ -52,28 +53,22 @@ _COUNT: Final = 2
 
 
 class LadderWork(NamedTuple):
-    """Work arrays, reused for every reading; D is about 1.5 times the points of the board.
+    """Work arrays, reused for every reading; D is about 1.5 times the points of the board, M more than 6 D.
 
     `_read` leaves the last two rows of `records` to the functions that call it, which play a first move themselves.
     """
 
-    records: IntArray  # [D, RECORD_SIZE]
-    plies: IntArray  # [D, 3]: move being tried (−1: none generated yet), start and count of the ply's moves
-    moves: IntArray  # [6 D] the moves of all plies, one ply after the other
-    liberties: IntArray  # [3]
-    working: IntArray  # [2] working attacks on one chain
+    records: Annotated[IntArray, "D", RECORD_SIZE]
+    plies: Annotated[IntArray, "D", 3]  # move being tried (−1: none generated yet), start and count of the ply's moves
+    moves: Annotated[IntArray, "M"]  # the moves of all plies, one ply after the other
+    liberties: Annotated[IntArray, 3]
+    working: Annotated[IntArray, 2]  # working attacks on one chain
 
 
 def new_ladder_work(width: int, height: int) -> LadderWork:
     """Return work arrays for boards up to this size."""
     depth = width * height * 3 // 2 + 4
-    return LadderWork(
-        np.zeros((depth, RECORD_SIZE), dtype=np.int32),
-        np.zeros((depth, 3), dtype=np.int32),
-        np.zeros(6 * depth + 4 * width * height, dtype=np.int32),
-        np.zeros(3, dtype=np.int32),
-        np.zeros(2, dtype=np.int32),
-    )
+    return zeros(LadderWork, D=depth, M=6 * depth + 4 * width * height)
 
 
 @kernel

@@ -18,7 +18,7 @@ counted (`agreed_margin`): their own score may be a point off, which with intege
 n is the padded length of a board.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from gtp_engine.go.board import (
     play_assume_legal,
     stones_placed,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
 
 GAME_OVER: Final = SECOND_CLEANUP + 1
 """The phase after two passes in the second one."""
@@ -55,33 +55,17 @@ network gives it a probability of nine tenths."""
 
 
 class Cleanup(NamedTuple):
-    """The state at the end of a path."""
+    """The state at the end of a path, of up to D moves."""
 
-    phase: IntArray  # [1] as in Positions, or GAME_OVER
-    passes: IntArray  # [1] in a row, in this phase
-    no_retake: NDArray[np.uint8]  # [n] as in Positions
-    start: NDArray[np.int8]  # [n] as in Positions
-    placed: IntArray  # [1] as in Positions
-    taken: IntArray  # [1] number of kos taken on the path in this phase
-    taken_from: NDArray[np.uint64]  # [D] for each, the hash of the position before
-    taken_at: IntArray  # [D] the point
-    taken_by: IntArray  # [D] the colour
-
-
-def new_cleanup(depth: int, width: int, height: int) -> Cleanup:
-    """Return the state for paths of up to `depth` moves on boards of this size."""
-    n = padded_length(width, height)
-    return Cleanup(
-        phase=np.zeros(1, dtype=np.int32),
-        passes=np.zeros(1, dtype=np.int32),
-        no_retake=np.zeros(n, dtype=np.uint8),
-        start=np.zeros(n, dtype=np.int8),
-        placed=np.zeros(1, dtype=np.int32),
-        taken=np.zeros(1, dtype=np.int32),
-        taken_from=np.zeros(depth, dtype=np.uint64),
-        taken_at=np.zeros(depth, dtype=np.int32),
-        taken_by=np.zeros(depth, dtype=np.int32),
-    )
+    phase: Annotated[IntArray, 1]  # as in Positions, or GAME_OVER
+    passes: Annotated[IntArray, 1]  # in a row, in this phase
+    no_retake: Annotated[NDArray[np.uint8], "n"]  # as in Positions
+    start: Annotated[NDArray[np.int8], "n"]  # as in Positions
+    placed: Annotated[IntArray, 1]  # as in Positions
+    taken: Annotated[IntArray, 1]  # number of kos taken on the path in this phase
+    taken_from: Annotated[NDArray[np.uint64], "D"]  # for each, the hash of the position before
+    taken_at: Annotated[IntArray, "D"]  # the point
+    taken_by: Annotated[IntArray, "D"]  # the colour
 
 
 # --- moves ---

@@ -29,11 +29,12 @@ Everything is Black's view, in float64 where it is summed up.  S is the number o
 """
 
 from math import atan, exp, pi, pow, sqrt
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Evaluation, board_of, no_result, value_black
 from gtp_engine.go.area import TaxWork, new_tax_work
@@ -96,32 +97,29 @@ _REPLACED: Final = 0.75
 class MeansWork(NamedTuple):
     """Work arrays for the means of a node and for final positions; m is the most moves a position can have."""
 
-    weights: NDArray[np.float64]  # [m] of the children of a node
-    utilities: NDArray[np.float64]  # [m] of the children of a node, for the side to play there
-    colors: IntArray  # [n]
+    weights: Annotated[NDArray[np.float64], "m"]  # of the children of a node
+    utilities: Annotated[NDArray[np.float64], "m"]  # of the children of a node, for the side to play there
+    colors: Annotated[IntArray, "n"]
     tax: TaxWork
 
 
 def new_means_work(width: int, height: int) -> MeansWork:
     """Return work arrays for boards of this size."""
-    moves = width * height + 1
-    colors = np.zeros(padded_length(width, height), dtype=np.int32)
-    return MeansWork(np.zeros(moves), np.zeros(moves), colors, new_tax_work(width, height))
+    n, tax = padded_length(width, height), new_tax_work(width, height)
+    return zeros(MeansWork, m=width * height + 1, n=n, tax=tax)
 
 
 class Results(NamedTuple):
     """The final positions of rollouts, by the slots of a batch; a rollout that was cut off has none."""
 
-    finished: NDArray[np.int8]  # [S] 1 where the game came to an end
-    margin: NDArray[np.int64]  # [S] Black's area less White's
-    owner: IntArray  # [S, n] whose point it is: BLACK, WHITE or EMPTY
+    finished: Annotated[NDArray[np.int8], "S"]  # 1 where the game came to an end
+    margin: Annotated[NDArray[np.int64], "S"]  # Black's area less White's
+    owner: Annotated[IntArray, "S", "n"]  # whose point it is: BLACK, WHITE or EMPTY
 
 
 def new_results(size: int, width: int, height: int) -> Results:
     """Return zeros for the results of `size` positions."""
-    n = padded_length(width, height)
-    finished = np.zeros(size, dtype=np.int8)
-    return Results(finished, np.zeros(size, dtype=np.int64), np.zeros((size, n), dtype=np.int32))
+    return zeros(Results, S=size, n=padded_length(width, height))
 
 
 class OwnValues(NamedTuple):

@@ -5,11 +5,12 @@ playing the moves of its path from the root's board, and only if the evaluator o
 rows of a batch, S that of its positions, which are half as many; n is the padded length of a board.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     ENDS,
@@ -44,7 +45,6 @@ from gtp_engine.search.puct.cleanup import (
     begin_path,
     count_pass,
     forbid_repeated_kos,
-    new_cleanup,
     phase_key,
     play_move,
     write_phase,
@@ -99,31 +99,35 @@ class Root(NamedTuple):
 class Leaves(NamedTuple):
     """A batch of playouts under way, one to a row."""
 
-    path: IntArray  # [B, MAX_DEPTH + 1] nodes from the root to the leaf
-    edges: IntArray  # [B, MAX_DEPTH] edges between them; only where edges have visits of their own
-    moves: NDArray[np.int16]  # [B, MAX_DEPTH] their moves
-    depth: IntArray  # [B] index of the leaf in its path
-    color: IntArray  # [B] to play at the leaf
-    counted_from: IntArray  # [B] depth from which on the playout counts; 0 unless a move was selected without weight
-    is_extra: NDArray[np.bool_]  # [B] whether a move was tried only because a pass ends the game there
-    kind: IntArray  # [B] EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
-    slot: IntArray  # [B] row of the positions and of their evaluation, where there is one
-    passes: IntArray  # [B] passes in a row before the leaf, in its phase
-    button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
-    margin: NDArray[np.float64]  # [B] points Black wins by where the game is over
-    owner: IntArray  # [B, n] whose point it is where the game is over: BLACK, WHITE or EMPTY
-    filled: IntArray  # [4] the number of rows, of positions to be evaluated, of playouts, of extra ones among these
+    path: Annotated[IntArray, "B", MAX_DEPTH + 1]  # nodes from the root to the leaf
+    edges: Annotated[IntArray, "B", MAX_DEPTH]  # edges between them; only where edges have visits of their own
+    moves: Annotated[NDArray[np.int16], "B", MAX_DEPTH]  # their moves
+    depth: Annotated[IntArray, "B"]  # index of the leaf in its path
+    color: Annotated[IntArray, "B"]  # to play at the leaf
+    counted_from: Annotated[IntArray, "B"]  # depth from which it counts; 0 unless a move was selected without weight
+    is_extra: Annotated[NDArray[np.bool_], "B"]  # whether a move was tried only because a pass ends the game there
+    kind: Annotated[IntArray, "B"]  # EVALUATE, TERMINAL, REVISIT, COLLISION, TRANSPOSITION or CYCLE
+    slot: Annotated[IntArray, "B"]  # row of the positions and of their evaluation, where there is one
+    passes: Annotated[IntArray, "B"]  # passes in a row before the leaf, in its phase
+    button: Annotated[NDArray[np.float64], "B"]  # points Black got from the button on the path: 0.5, −0.5 or 0
+    margin: Annotated[NDArray[np.float64], "B"]  # points Black wins by where the game is over
+    owner: Annotated[IntArray, "B", "n"]  # whose point it is where the game is over: BLACK, WHITE or EMPTY
+    filled: Annotated[
+        IntArray, 4
+    ]  # numbers of rows, of positions to be evaluated, of playouts, of extra ones among these
     positions: Positions  # [S] of the leaves to be evaluated, by slot; the last ones where the game is over
 
 
 class PathWork(NamedTuple):
     """Work arrays for a path."""
 
-    keys: NDArray[np.uint64]  # [MAX_DEPTH + 1] keys of its positions (`position_key`), the root's first
-    first_key: IntArray  # [1] the first that counts: after the button's pass, or any under simple ko and in clean-up
-    occupied: NDArray[np.uint8]  # [n] as in Root, with the path
-    queue: IntArray  # [n]
-    colors: IntArray  # [n]
+    keys: Annotated[NDArray[np.uint64], MAX_DEPTH + 1]  # keys of its positions (`position_key`), the root's first
+    first_key: Annotated[
+        IntArray, 1
+    ]  # the first that counts: after the button's pass, or any by simple ko and in clean-up
+    occupied: Annotated[NDArray[np.uint8], "n"]  # as in Root, with the path
+    queue: Annotated[IntArray, "n"]
+    colors: Annotated[IntArray, "n"]
     life: LifeWork
     tax: TaxWork
     cleanup: Cleanup  # where `Root.cleans_up`
@@ -131,40 +135,14 @@ class PathWork(NamedTuple):
 
 def new_leaves(size: int, width: int, height: int) -> Leaves:
     """Return an empty batch of up to `size` playouts on boards of this size."""
-    rows = _ROWS_PER_PLAYOUT * size
-    return Leaves(
-        path=np.zeros((rows, MAX_DEPTH + 1), dtype=np.int32),
-        edges=np.zeros((rows, MAX_DEPTH), dtype=np.int32),
-        moves=np.zeros((rows, MAX_DEPTH), dtype=np.int16),
-        depth=np.zeros(rows, dtype=np.int32),
-        color=np.zeros(rows, dtype=np.int32),
-        counted_from=np.zeros(rows, dtype=np.int32),
-        is_extra=np.zeros(rows, dtype=np.bool_),
-        kind=np.zeros(rows, dtype=np.int32),
-        slot=np.zeros(rows, dtype=np.int32),
-        passes=np.zeros(rows, dtype=np.int32),
-        button=np.zeros(rows),
-        margin=np.zeros(rows),
-        owner=np.zeros((rows, padded_length(width, height)), dtype=np.int32),
-        filled=np.zeros(4, dtype=np.int32),
-        positions=new_positions(size, width, height),
-    )
+    rows, positions = _ROWS_PER_PLAYOUT * size, new_positions(size, width, height)
+    return zeros(Leaves, B=rows, n=padded_length(width, height), positions=positions)
 
 
 def new_path_work(width: int, height: int) -> PathWork:
     """Return work arrays for boards of this size."""
-    n = padded_length(width, height)
-    keys = np.zeros(MAX_DEPTH + 1, dtype=np.uint64)
-    return PathWork(
-        keys,
-        first_key=np.zeros(1, dtype=np.int32),
-        occupied=np.zeros(n, dtype=np.uint8),
-        queue=np.zeros(n, dtype=np.int32),
-        colors=np.zeros(n, dtype=np.int32),
-        life=new_life_work(width, height),
-        tax=new_tax_work(width, height),
-        cleanup=new_cleanup(MAX_DEPTH, width, height),
-    )
+    n, life, tax = padded_length(width, height), new_life_work(width, height), new_tax_work(width, height)
+    return zeros(PathWork, n=n, life=life, tax=tax, cleanup=zeros(Cleanup, D=MAX_DEPTH, n=n))
 
 
 @kernel

@@ -18,11 +18,12 @@ in cpp/search).  Its keys have 128 bits, these 64: among a million buckets two c
 """
 
 from math import pow
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import HEIGHT, KO_POINT, STRIDE, WIDTH, Board, is_in_atari
@@ -48,26 +49,21 @@ WEIGHT_SUM: Final = 1  # W^a
 
 
 class SubtreeBias(NamedTuple):
-    """The buckets of a tree of up to N nodes; N is 0 in a search without corrections."""
+    """The buckets, B less one, of a tree of up to N nodes; N is 0 in a search without corrections."""
 
-    info: NDArray[np.int64]  # [1]
-    slots: NDArray[np.int32]  # [2 N] hash table with linear probing: the bucket, 0 where it is free
-    key: NDArray[np.uint64]  # [1 + N] of a bucket: `bucket_key`
-    sums: NDArray[np.float64]  # [1 + N, 2] of a bucket: DIFFERENCE and WEIGHT_SUM over its nodes
-    bucket: NDArray[np.int32]  # [N] of a node, 0: none
-    added: NDArray[np.float64]  # [N, 2] what a node has added to the sums of its bucket
+    info: Annotated[NDArray[np.int64], 1]
+    slots: Annotated[NDArray[np.int32], "S"]  # hash table with linear probing: the bucket, 0 where it is free
+    key: Annotated[NDArray[np.uint64], "B"]  # of a bucket: `bucket_key`
+    sums: Annotated[NDArray[np.float64], "B", 2]  # of a bucket: DIFFERENCE and WEIGHT_SUM over its nodes
+    bucket: Annotated[NDArray[np.int32], "N"]  # of a node, 0: none
+    added: Annotated[NDArray[np.float64], "N", 2]  # what a node has added to the sums of its bucket
 
 
 def new_subtree_bias(nodes: int) -> SubtreeBias:
     """Return a table without buckets, for a tree of up to `nodes` nodes."""
-    return SubtreeBias(
-        info=np.ones(1, dtype=np.int64),
-        slots=np.zeros(_SLOTS_PER_NODE * nodes, dtype=np.int32),
-        key=np.zeros(1 + nodes, dtype=np.uint64),
-        sums=np.zeros((1 + nodes, 2)),
-        bucket=np.zeros(nodes, dtype=np.int32),
-        added=np.zeros((nodes, 2)),
-    )
+    bias = zeros(SubtreeBias, N=nodes, B=1 + nodes, S=_SLOTS_PER_NODE * nodes)
+    bias.info[BUCKETS] = 1
+    return bias
 
 
 def clear_subtree_bias(bias: SubtreeBias) -> None:

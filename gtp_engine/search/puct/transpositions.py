@@ -14,11 +14,12 @@ own edges (KataGo, docs/GraphSearch.md; Czech, Korus and Kersting, "Monte-Carlo 
 By the same keys a search may know what earlier ones have found in a position (`Remembered`), whatever tree that was in.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray
@@ -42,30 +43,28 @@ REMEMBERED_VISITS: Final = 5
 class Transpositions(NamedTuple):
     """The keys of a tree of up to N nodes; 0 in a search that shares no nodes."""
 
-    slots: NDArray[np.int32]  # [2 N] hash table with linear probing: the node, 0 where it is free
-    key: NDArray[np.uint64]  # [N] of a node's position; 0: it is not shared
+    slots: Annotated[NDArray[np.int32], "S"]  # hash table with linear probing: the node, 0 where it is free
+    key: Annotated[NDArray[np.uint64], "N"]  # of a node's position; 0: it is not shared
 
 
 class Remembered(NamedTuple):
     """What searches found in positions that they visited often, for later ones; nothing if there are no places."""
 
-    key: NDArray[np.uint64]  # [places] of a position under its conditions; 0: free
-    found: NDArray[np.float64]  # [places, 6] means, the columns VALUE to LEAD of `Tree.mean`; and REMEMBERED_VISITS
-    conditions: NDArray[np.uint64]  # [1] of the search that goes on; 0: it neither uses nor adds anything
+    key: Annotated[NDArray[np.uint64], "places"]  # of a position under its conditions; 0: free
+    found: Annotated[
+        NDArray[np.float64], "places", REMEMBERED_VISITS + 1
+    ]  # the means VALUE to LEAD of `Tree.mean`, visits
+    conditions: Annotated[NDArray[np.uint64], 1]  # of the search that goes on; 0: it neither uses nor adds anything
 
 
 def new_remembered(places: int) -> Remembered:
     """Return a table of nothing."""
-    return Remembered(
-        key=np.zeros(places, dtype=np.uint64),
-        found=np.zeros((places, REMEMBERED_VISITS + 1)),
-        conditions=np.zeros(1, dtype=np.uint64),
-    )
+    return zeros(Remembered, places=places)
 
 
 def new_transpositions(nodes: int) -> Transpositions:
     """Return a table without keys for a tree of up to this many nodes."""
-    return Transpositions(slots=np.zeros(_SLOTS_PER_NODE * nodes, dtype=np.int32), key=np.zeros(nodes, dtype=np.uint64))
+    return zeros(Transpositions, N=nodes, S=_SLOTS_PER_NODE * nodes)
 
 
 # --- keys ---

@@ -13,11 +13,12 @@ Node 0 is the root.  The colour to play at a node follows from its depth.  Unles
 moves make it different; the evaluator's cache makes its evaluation cheap.  Otherwise several edges may lead to a node.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.puct.subtree_bias import SubtreeBias, leave_bucket, move_bucket, new_subtree_bias
@@ -53,23 +54,23 @@ MEAN_COLUMNS: Final = 9
 
 
 class Tree(NamedTuple):
-    """The arrays of a tree of up to N nodes and E edges."""
+    """The arrays of a tree of up to N nodes and E edges; O, V and H are as many, or 0 where they are not needed."""
 
-    info: NDArray[np.int64]  # [2]
-    first_edge: NDArray[np.int32]  # [N] 0: no edges
-    edges: NDArray[np.int16]  # [N] number of edges
-    tried: NDArray[np.int16]  # [N] number of edges that lead to a node
-    state: NDArray[np.int8]  # [N] NEW, PENDING, EXPANDED or UNEXPANDABLE
-    visits: NDArray[np.int64]  # [N] playouts through the node
-    virtual_visits: NDArray[np.int32]  # [N] playouts through the node that have not been backed up yet
-    own: NDArray[np.float32]  # [N, OWN_COLUMNS] the evaluation of the position itself
-    mean: NDArray[np.float64]  # [N, MEAN_COLUMNS] means over the playouts through the node
-    owned: NDArray[np.int16]  # [N, n] the ownership of the position (`tree_ownership`); [0, n] where none is kept
-    move: NDArray[np.int16]  # [E] a point or PASS
-    prior: NDArray[np.float32]  # [E] the policy's probability
-    child: NDArray[np.int32]  # [E] the node it leads to; 0: untried
-    edge_visits: NDArray[np.int32]  # [E] playouts through a tried edge; [0] where they are all those of its node
-    human_prior: NDArray[np.float32]  # [E] the human-like policy's probability; [0] where no move is selected by it
+    info: Annotated[NDArray[np.int64], 2]
+    first_edge: Annotated[NDArray[np.int32], "N"]  # 0: no edges
+    edges: Annotated[NDArray[np.int16], "N"]  # number of edges
+    tried: Annotated[NDArray[np.int16], "N"]  # number of edges that lead to a node
+    state: Annotated[NDArray[np.int8], "N"]  # NEW, PENDING, EXPANDED or UNEXPANDABLE
+    visits: Annotated[NDArray[np.int64], "N"]  # playouts through the node
+    virtual_visits: Annotated[NDArray[np.int32], "N"]  # playouts through the node that have not been backed up yet
+    own: Annotated[NDArray[np.float32], "N", OWN_COLUMNS]  # the evaluation of the position itself
+    mean: Annotated[NDArray[np.float64], "N", MEAN_COLUMNS]  # means over the playouts through the node
+    owned: Annotated[NDArray[np.int16], "O", "n"]  # the ownership of the position (`tree_ownership`)
+    move: Annotated[NDArray[np.int16], "E"]  # a point or PASS
+    prior: Annotated[NDArray[np.float32], "E"]  # the policy's probability
+    child: Annotated[NDArray[np.int32], "E"]  # the node it leads to; 0: untried
+    edge_visits: Annotated[NDArray[np.int32], "V"]  # playouts through a tried edge, which may be all those of its node
+    human_prior: Annotated[NDArray[np.float32], "H"]  # the human-like policy's probability
     bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
     graph: Transpositions  # what nodes that several edges lead to need, for N nodes or for none
     remembered: Remembered  # what earlier searches found; no part of the tree, which comes and goes
@@ -89,26 +90,20 @@ class Extras(NamedTuple):
 def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa: B008
     """Return a tree that consists of a new root."""
     counts_edges = extras.edge_visits or extras.graph or extras.human_prior
-    return Tree(
-        info=np.ones(2, dtype=np.int64),
-        first_edge=np.zeros(nodes, dtype=np.int32),
-        edges=np.zeros(nodes, dtype=np.int16),
-        tried=np.zeros(nodes, dtype=np.int16),
-        state=np.zeros(nodes, dtype=np.int8),
-        visits=np.zeros(nodes, dtype=np.int64),
-        virtual_visits=np.zeros(nodes, dtype=np.int32),
-        own=np.zeros((nodes, OWN_COLUMNS), dtype=np.float32),
-        mean=np.zeros((nodes, MEAN_COLUMNS), dtype=np.float64),
-        owned=np.zeros((nodes if extras.ownership else 0, extras.ownership), dtype=np.int16),
-        move=np.zeros(edges, dtype=np.int16),
-        prior=np.zeros(edges, dtype=np.float32),
-        child=np.zeros(edges, dtype=np.int32),
-        edge_visits=np.zeros(edges if counts_edges else 0, dtype=np.int32),
-        human_prior=np.zeros(edges if extras.human_prior else 0, dtype=np.float32),
+    tree = zeros(
+        Tree,
+        N=nodes,
+        E=edges,
+        O=nodes if extras.ownership else 0,
+        V=edges if counts_edges else 0,
+        H=edges if extras.human_prior else 0,
+        n=extras.ownership,
         bias=new_subtree_bias(nodes if extras.bias else 0),
         graph=new_transpositions(nodes if extras.graph else 0),
         remembered=new_remembered(0) if extras.remembered is None else extras.remembered,
     )
+    tree.info[:] = 1
+    return tree
 
 
 @inlined_kernel

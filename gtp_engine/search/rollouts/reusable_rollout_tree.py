@@ -6,6 +6,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import storage_length
@@ -13,7 +14,7 @@ from gtp_engine.go.constants import MAX_SIZE, padded_length
 from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
-from gtp_engine.search.rollouts.rollout_select import MAX_DEPTH, RolloutLeaves, ThreadWork
+from gtp_engine.search.rollouts.rollout_select import RolloutLeaves, ThreadWork
 from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, RolloutTree, copy_subtree, new_tree
 
 _INITIAL_CAPACITY: Final = 1 << 16
@@ -119,21 +120,8 @@ class RolloutBuffers:
             ThreadWork(*arrays, new_tax_work(width, height), new_rollout_work(width, height))
             for arrays in zip(self.owners, self.beside_area, self.rollouts, queues, strict=True)
         ]
-        self.leaves: Final = RolloutLeaves(
-            storage=np.zeros((batch, storage_length(width, height)), dtype=np.int32),
-            hash=np.zeros((batch, 1), dtype=np.uint64),
-            path=np.zeros((batch, MAX_DEPTH), dtype=np.int32),
-            depth=np.zeros(batch, dtype=np.int32),
-            color=np.zeros(batch, dtype=np.int32),
-            last=np.zeros(batch, dtype=np.int32),
-            is_over=np.zeros(batch, dtype=np.int32),
-            button=np.zeros(batch),
-            has_free_button=np.zeros(batch, dtype=np.int32),
-            value=np.zeros(batch, dtype=np.float32),
-            first_player=np.zeros((batch, n), dtype=np.int8),
-            rng=new_states(batch, seed),
-            path_keys=np.zeros(MAX_DEPTH, dtype=np.uint64),
-        )
+        length, rng = storage_length(width, height), new_states(batch, seed)
+        self.leaves: Final = zeros(RolloutLeaves, B=batch, S=length, n=n, rng=rng)
 
 
 class ReusableRolloutTree:

@@ -15,7 +15,7 @@ first), N the visits of the parent, and E the `rave_equivalence`: the number of 
 reliable.  It is the minimum-mean-square-error schedule of Gelly and Silver (2011) with 4 b² = 1 / E.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,19 +82,19 @@ class RolloutPosition(NamedTuple):
 class RolloutLeaves(NamedTuple):
     """A batch of B leaves; n is the padded length, S the storage length of a board."""
 
-    storage: IntArray  # [B, S] the positions
-    hash: NDArray[np.uint64]  # [B, 1]
-    path: IntArray  # [B, MAX_DEPTH] nodes from the root to the leaf
-    depth: IntArray  # [B] index of the leaf in its path
-    color: IntArray  # [B] to play at the leaf
-    last: IntArray  # [B] move that led there
-    is_over: IntArray  # [B] 1 if two passes ended the game
-    button: NDArray[np.float64]  # [B] points Black got from the button on the path: 0.5, −0.5 or 0
-    has_free_button: IntArray  # [B] 1 if the next pass takes the button
-    value: NDArray[np.float32]  # [B] result for Black
-    first_player: NDArray[np.int8]  # [B, n] colour that first played on a point after the leaf, 0 if none
-    rng: State  # [B, 1]
-    path_keys: NDArray[np.uint64]  # [MAX_DEPTH] keys on the path being walked, for superko
+    storage: Annotated[IntArray, "B", "S"]  # the positions
+    hash: Annotated[NDArray[np.uint64], "B", 1]
+    path: Annotated[IntArray, "B", MAX_DEPTH]  # nodes from the root to the leaf
+    depth: Annotated[IntArray, "B"]  # index of the leaf in its path
+    color: Annotated[IntArray, "B"]  # to play at the leaf
+    last: Annotated[IntArray, "B"]  # move that led there
+    is_over: Annotated[IntArray, "B"]  # 1 if two passes ended the game
+    button: Annotated[NDArray[np.float64], "B"]  # points Black got from the button on the path: 0.5, −0.5 or 0
+    has_free_button: Annotated[IntArray, "B"]  # 1 if the next pass takes the button
+    value: Annotated[NDArray[np.float32], "B"]  # result for Black
+    first_player: Annotated[NDArray[np.int8], "B", "n"]  # colour that first played on a point after the leaf, 0 if none
+    rng: Annotated[State, "B", 1]
+    path_keys: Annotated[NDArray[np.uint64], MAX_DEPTH]  # keys on the path being walked, for superko
 
 
 class ThreadWork(NamedTuple):

@@ -14,11 +14,12 @@ differences: nearness is the distance below instead of one along chains, and mov
 as much as escapes.  Kernels.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.go.board import HEIGHT, STRIDE, WIDTH, Board, atari_liberty, is_in_atari, is_legal, liberties_into
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
@@ -56,34 +57,24 @@ SumArray = NDArray[np.float64]
 class RolloutTree(NamedTuple):
     """The arrays of a tree; N = capacity."""
 
-    info: NDArray[np.int64]  # int64[1]
-    move: NDArray[np.int16]  # [N] the move that leads here: a point, PASS, or NULL_POINT if it is forbidden
-    first_child: NDArray[np.int32]  # [N] 0 while the node has not been expanded
-    child_count: NDArray[np.int16]  # [N]
-    visits: NDArray[np.int32]  # [N] playouts through the node
-    virtual_visits: NDArray[np.int16]  # [N] playouts through the node that have not been backed up yet
-    value: SumArray  # [N] sum of results for Black
-    amaf_visits: SumArray  # [N] playouts in which the move was played at any later time (all moves as first)
-    amaf_value: SumArray  # [N] sum of their results for Black
-    prior_visits: FloatArray  # [N] imaginary visits of the prior knowledge about the move
-    prior_value: FloatArray  # [N] the mean result of these, Black's
+    info: Annotated[NDArray[np.int64], 1]
+    move: Annotated[NDArray[np.int16], "N"]  # the move that leads here: a point, PASS, or NULL_POINT if it is forbidden
+    first_child: Annotated[NDArray[np.int32], "N"]  # 0 while the node has not been expanded
+    child_count: Annotated[NDArray[np.int16], "N"]
+    visits: Annotated[NDArray[np.int32], "N"]  # playouts through the node
+    virtual_visits: Annotated[NDArray[np.int16], "N"]  # playouts through the node that have not been backed up yet
+    value: Annotated[SumArray, "N"]  # sum of results for Black
+    amaf_visits: Annotated[SumArray, "N"]  # playouts in which the move came at any later time (all moves as first)
+    amaf_value: Annotated[SumArray, "N"]  # sum of their results for Black
+    prior_visits: Annotated[FloatArray, "N"]  # imaginary visits of the prior knowledge about the move
+    prior_value: Annotated[FloatArray, "N"]  # the mean result of these, Black's
 
 
 def new_tree(capacity: int) -> RolloutTree:
     """Return the arrays of a tree for so many nodes, with an unexpanded root."""
-    return RolloutTree(
-        np.ones(1, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int16),
-        np.zeros(capacity, dtype=np.int32),
-        np.zeros(capacity, dtype=np.int16),
-        np.zeros(capacity, dtype=np.int32),
-        np.zeros(capacity, dtype=np.int16),
-        value=np.zeros(capacity, dtype=np.float64),
-        amaf_visits=np.zeros(capacity, dtype=np.float64),
-        amaf_value=np.zeros(capacity, dtype=np.float64),
-        prior_visits=np.zeros(capacity, dtype=np.float32),
-        prior_value=np.zeros(capacity, dtype=np.float32),
-    )
+    tree = zeros(RolloutTree, N=capacity)
+    tree.info[USED] = 1
+    return tree
 
 
 @kernel

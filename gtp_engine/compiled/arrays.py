@@ -1,0 +1,34 @@
+"""Structures of arrays for kernels: tuples whose fields say the lengths of their axes, as numbers or by name.
+
+class Work(NamedTuple):
+    queue: Annotated[NDArray[np.int32], "n"]  # points
+    pairs: Annotated[NDArray[np.int8], "B", 2]
+
+work = zeros(Work, n=103, B=8)
+"""
+
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+def zeros(kind: type[T], **given: Any) -> T:
+    """Return a structure of zeros; `given` are the lengths by their names, and the fields that are something else."""
+    made = (
+        np.zeros([given.get(axis, axis) for axis in axes], dtype=numbers) if axes and name not in given else given[name]
+        for name, numbers, axes in _fields(kind)
+    )
+    return kind(*made)
+
+
+@cache
+def _fields(kind: type[tuple[Any, ...]]) -> list[tuple[str, Any, tuple[Any, ...]]]:
+    """Return the name, the kind of numbers and the axes of each field; one without axes has to be given."""
+    fields = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        axes = getattr(hint, "__metadata__", ())
+        fields.append((name, get_args(get_args(hint.__origin__)[1])[0] if axes else None, axes))
+    return fields
