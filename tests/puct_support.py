@@ -19,7 +19,7 @@ from gtp_engine.search.limits import Limits, Searcher, SearchRequest
 from gtp_engine.search.puct.leaves import Leaves
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.tree import ROOT, UTILITY, VALUE, WEIGHT, Tree, edge_visits, visits_of_edge
-from gtp_engine.search.puct.tree_store import TreeStore
+from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.report import SearchReport
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
@@ -152,17 +152,17 @@ def moves_at(searcher: Searcher, depth: int) -> set[int]:
     assert isinstance(searcher, PuctSearch | RolloutSearch) and searcher._tree is not None
     nodes, moves = [ROOT], set[int]()
     for _ in range(depth + 1):
-        if isinstance(store := searcher._tree.store, TreeStore):
+        if isinstance(store := searcher._tree, ReusableTree):
             tree = store.tree
             edges = [edge for node in nodes for edge in tried_edges(tree, node)]
             moves, nodes = {int(tree.move[edge]) for edge in edges}, [int(tree.child[edge]) for edge in edges]
         else:
-            nodes = [child for node in nodes for child in store.children(node) if store.tree.visits[child]]
-            moves = {int(store.tree.move[child]) for child in nodes}
+            nodes = [child for node in nodes for child in store.children(node) if store.arrays.visits[child]]
+            moves = {int(store.arrays.move[child]) for child in nodes}
     return moves
 
 
-def run(searcher: PuctSearch, game: Game, visits: int) -> TreeStore:
+def run(searcher: PuctSearch, game: Game, visits: int) -> ReusableTree:
     """Return the tree after a search."""
     searcher.run(game, Limits(visits))
     return store_of(searcher)
@@ -174,7 +174,7 @@ def tried_edges(tree: Tree, node: int) -> range:
     return range(first, first + int(tree.tried[node]))
 
 
-def lines_to(store: TreeStore) -> Iterator[tuple[int, tuple[int, ...]]]:
+def lines_to(store: ReusableTree) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield every node with every line that leads to it."""
     tree, waiting = store.tree, [(ROOT, ())]
     while waiting:
@@ -183,10 +183,10 @@ def lines_to(store: TreeStore) -> Iterator[tuple[int, tuple[int, ...]]]:
         waiting += [(int(tree.child[edge]), (*line, int(tree.move[edge]))) for edge in tried_edges(tree, node)]
 
 
-def store_of(searcher: PuctSearch) -> TreeStore:
+def store_of(searcher: PuctSearch) -> ReusableTree:
     """Return the tree of a search that has run."""
     assert searcher._tree is not None
-    return searcher._tree.store
+    return searcher._tree
 
 
 def rows_under_way(searcher: PuctSearch | None, positions: Positions) -> Iterator[tuple[Leaves, int, list[int]]]:

@@ -19,7 +19,7 @@ from gtp_engine.search.puct import subtree_bias
 from gtp_engine.search.puct.expand import new_means_work, update_means
 from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Extras, Tree, add_node, new_tree
-from gtp_engine.search.puct.tree_store import TreeStore
+from gtp_engine.search.puct.tree_store import ReusableTree
 
 BIASED = {"subtree_bias": 0.5, "subtree_bias_exponent": 0.5, "subtree_bias_free_share": 0.75}
 
@@ -162,7 +162,7 @@ def test_only_moves_after_moves_have_buckets() -> None:
 # --- the tree changes
 
 
-def checked_sums(store: TreeStore) -> dict[int, list[float]]:
+def checked_sums(store: ReusableTree) -> dict[int, list[float]]:
     """Return the sums of each bucket by its key, after checking that all are used and that the table finds them."""
     bias, used = store.tree.bias, store.used
     buckets = int(bias.info[subtree_bias.BUCKETS])
@@ -174,7 +174,7 @@ def checked_sums(store: TreeStore) -> dict[int, list[float]]:
     return {int(bias.key[bucket]): bias.sums[bucket].tolist() for bucket in range(1, buckets)}
 
 
-def added(store: TreeStore) -> dict[int, list[float]]:
+def added(store: ReusableTree) -> dict[int, list[float]]:
     """Return what the nodes in the tree have added to each bucket, by its key."""
     bias = store.tree.bias
     sums: dict[int, list[float]] = {}
@@ -185,7 +185,7 @@ def added(store: TreeStore) -> dict[int, list[float]]:
     return sums
 
 
-def assert_shares_stay(before: dict[int, list[float]], after: dict[int, list[float]], store: TreeStore) -> None:
+def assert_shares_stay(before: dict[int, list[float]], after: dict[int, list[float]], store: ReusableTree) -> None:
     """Assert that the buckets in use have lost 0.75 of what came from nodes that are not in the tree any more."""
     kept = added(store)
     assert after.keys() == kept.keys()

@@ -37,7 +37,7 @@ from gtp_engine.search.puct.transpositions import (
     position_key,
     repeats_late,
 )
-from gtp_engine.search.puct.tree_store import TreeStore
+from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params
 
 SHARED = {"graph_search": True, "graph_search_bound": 3, "symmetry_pruning": False}
@@ -92,7 +92,7 @@ def test_a_key_belongs_to_one_node_also_in_a_full_table() -> None:
 # --- the search
 
 
-def shared_nodes(store: TreeStore) -> list[int]:
+def shared_nodes(store: ReusableTree) -> list[int]:
     """Return the nodes that several edges lead to."""
     children = store.tree.child[: int(store.tree.info[1])]
     return np.flatnonzero(np.bincount(children[children > 0], minlength=store.used) > 1).tolist()
@@ -155,7 +155,7 @@ def test_neither_finished_games_nor_lines_with_moves_left_out_are_shared() -> No
 # --- the tree changes
 
 
-def checked_keys(store: TreeStore) -> set[int]:
+def checked_keys(store: ReusableTree) -> set[int]:
     """Return all keys but the root's, after checking that the table finds the node of each."""
     graph = store.tree.graph
     nodes = [node for node in range(1, store.used) if graph.key[node]]
@@ -164,7 +164,7 @@ def checked_keys(store: TreeStore) -> set[int]:
     return {int(graph.key[node]) for node in nodes}
 
 
-def outline(store: TreeStore, root: int) -> dict[int, Any]:
+def outline(store: ReusableTree, root: int) -> dict[int, Any]:
     """Return what is at and below a node, by key."""
     tree, waiting, found = store.tree, [root], {}
     while waiting:
@@ -235,7 +235,7 @@ def test_a_node_whose_moves_superko_has_changed_is_not_reused() -> None:
         searcher.run(game, Limits(50))
 
 
-def has_popular_child(store: TreeStore, node: int) -> bool:
+def has_popular_child(store: ReusableTree, node: int) -> bool:
     """Return whether a node has a child with more visits than the edge to it."""
     tree, edges = store.tree, tried_edges(store.tree, node)
     return bool((tree.visits[tree.child[edges]] > tree.edge_visits[edges]).any())

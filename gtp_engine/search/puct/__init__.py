@@ -19,8 +19,8 @@ subtree_bias        corrects evaluations by the errors found in similar position
 What they work on:
 
 tree                the arrays of the tree
-tree_store          the store that grows, prunes and re-roots them; the tree kept from move to move; batches and
-                    work arrays for boards of one size
+tree_store          the tree kept from move to move, which grows, is pruned and re-rooted; batches and work arrays for
+                    boards of one size
 utility             what the search maximises: win, loss and score; the parameters of a search
 
 The root, and the result:

@@ -158,15 +158,15 @@ class PuctSearch:
         # 1. The root.
         start = time.perf_counter()
         position = self._position(game, request, game.to_play if to_play is None else to_play)
-        with self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, request)) as tree:
-            is_new = tree.raw is None
+        with self._tree_at(position, pass_goes_on=pass_goes_on(self.config.puct, request)) as kept:
+            is_new = kept.raw is None
             if is_new:
-                job = self._evaluate_root(tree)
+                job = self._evaluate_root(kept)
                 yield
-                self._receive_root(tree, job)
-            run = SearchRun(self, tree, position, request, start)
+                self._receive_root(kept, job)
+            run = SearchRun(self, kept, position, request, start)
             run.enter_root(is_new=is_new)
-            free, under_way = list(tree.buffers.batches), deque[Batch]()
+            free, under_way = list(kept.buffers.batches), deque[Batch]()
             try:
                 while run.goes_on():
                     # 2. Select, while older batches are being evaluated.
@@ -184,7 +184,7 @@ class PuctSearch:
                     run.back_up(under_way.popleft())
             finally:
                 for batch in under_way:
-                    abandon(tree.store.tree, batch.leaves)
+                    abandon(kept.tree, batch.leaves)
             run.remember()
             return run.final_report()
 
@@ -192,7 +192,7 @@ class PuctSearch:
         """Return what the tree of the last search holds about a position (`node_report`), None if it is not in it."""
         if self._tree is None:
             return None
-        with BUDGET.using(self._tree.store):
+        with BUDGET.using(self._tree):
             node = self._tree.node_of(game, color)
             return None if node is None else node_report(self._tree, node, color)
 
@@ -201,7 +201,7 @@ class PuctSearch:
         self.calls.drain()
         self.random = np.random.default_rng(self.seed)
         if self._tree is not None:
-            with BUDGET.using(self._tree.store):
+            with BUDGET.using(self._tree):
                 self._tree.clear()
             self._tree.buffers.set_seed(self.seed)
 
@@ -258,18 +258,18 @@ class PuctSearch:
                 keeps_ownership=self.evaluator.info.has_ownership or self.config.puct.rollout_share > 0.0,
                 remembered=remembered,
             )
-        tree = self._tree
-        with BUDGET.using(tree.store):
-            tree.move_root(position, pass_goes_on=pass_goes_on)
-            for batch in tree.buffers.batches:
+        kept = self._tree
+        with BUDGET.using(kept):
+            kept.move_root(position, pass_goes_on=pass_goes_on)
+            for batch in kept.buffers.batches:
                 write_conditions(batch.leaves.positions, slice(None), self.conditions(position))
-            self.write_root(tree, position, pass_goes_on=pass_goes_on)
-            yield tree
+            self.write_root(kept, position, pass_goes_on=pass_goes_on)
+            yield kept
 
-    def write_root(self, tree: ReusableTree, position: RootPosition, *, pass_goes_on: bool = False) -> None:
+    def write_root(self, kept: ReusableTree, position: RootPosition, *, pass_goes_on: bool = False) -> None:
         """Write a position to the `root_positions` of a tree."""
         write_game(
-            tree.buffers.root_positions,
+            kept.buffers.root_positions,
             0,
             position.game,
             position.color,
@@ -278,27 +278,27 @@ class PuctSearch:
             conditions=self.conditions(position),
         )
 
-    def _evaluate_root(self, tree: ReusableTree) -> Job:
+    def _evaluate_root(self, kept: ReusableTree) -> Job:
         """Return the job that evaluates the root.
 
         A root that is new is played out as well; one that was a leaf before has been.
         """
-        puct, buffers = self.config.puct, tree.buffers
+        puct, buffers = self.config.puct, kept.buffers
         options = self.options(
             symmetry=ALL_SYMMETRIES if puct.root_average else ANY_SYMMETRY, optimism=puct.root_policy_optimism
         )
-        results = buffers.batches[0].results if tree.store.tree.state[ROOT] == NEW else None
+        results = buffers.batches[0].results if kept.tree.state[ROOT] == NEW else None
         request = Request(buffers.root_positions, 1, buffers.root_evaluation, options)
         return self.submit(request, results, buffers.root_by_people)
 
-    def _receive_root(self, tree: ReusableTree, job: Job) -> None:
+    def _receive_root(self, kept: ReusableTree, job: Job) -> None:
         """Wait for the evaluation of the root, even if the search was cancelled."""
         while not self.calls.wait(job):
             pass
-        buffers = tree.buffers
-        tree.raw = raw_evaluation(buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
+        buffers = kept.buffers
+        kept.raw = raw_evaluation(buffers.root_evaluation, 0, has_score=self.evaluator.info.has_score)
         if self._human is not None:
-            tree.human = raw_evaluation(buffers.root_by_people, 0, has_score=self._human.info.has_score)
+            kept.human = raw_evaluation(buffers.root_by_people, 0, has_score=self._human.info.has_score)
 
     def conditions(self, position: RootPosition) -> Conditions:
         """Return the conditions under which the leaves of a search are evaluated."""
@@ -334,15 +334,15 @@ class PuctSearch:
 
 
 class SearchRun:
-    """A search of one position, the root of `tree`, by `search`; `start` is when it began (`time.perf_counter`).
+    """A search of one position, the root of the tree `kept`, by `search`, that began at `start` (`time.perf_counter`).
 
     The root has been evaluated.  `cancel` is checked between batches and while waiting.
     """
 
     def __init__(
-        self, search: PuctSearch, tree: ReusableTree, position: RootPosition, request: SearchRequest, start: float
+        self, search: PuctSearch, kept: ReusableTree, position: RootPosition, request: SearchRequest, start: float
     ) -> None:
-        config, info, game, color, raw = search.config, search.evaluator.info, position.game, position.color, tree.raw
+        config, info, game, color, raw = search.config, search.evaluator.info, position.game, position.color, kept.raw
         assert raw is not None, "evaluated now or by an earlier search"
         self._search: Final = search
         self._position: Final = position
@@ -350,12 +350,12 @@ class SearchRun:
         self._limits: Final = request.limits
         self._pace: Final = Pace(request, start)
         self._mirroring: Final = mirroring_in(game, color) if request.anti_mirror else None
-        positions, arrays, goes_on = tree.buffers.root_positions, tree.store.tree, pass_goes_on(config.puct, request)
+        positions, arrays, goes_on = kept.buffers.root_positions, kept.tree, pass_goes_on(config.puct, request)
         if goes_on and game.consecutive_passes > 0:
-            search.write_root(tree, position)  # as for leaves
-        is_known, resumes = arrays.state[ROOT] != NEW, request.resumes and not tree.has_moved
+            search.write_root(kept, position)  # as for leaves
+        is_known, resumes = arrays.state[ROOT] != NEW, request.resumes and not kept.has_moved
         score = float(arrays.mean[ROOT, SCORE]) if is_known else raw.score_black
-        center = tree.score_center if resumes else score_center(config.puct, game, score)
+        center = kept.score_center if resumes else score_center(config.puct, game, score)
         params = params_of(config, game, request, info, has_errors=raw.winloss_error >= 0.0)
         params = params._replace(dynamic_center=center)
         params = params if self._mirroring is None else plain_averages(params)
@@ -370,11 +370,11 @@ class SearchRun:
             pass_goes_on=goes_on,
             tells_history=not (config.puct.ignore_all_history and info.may_lack_history),
             people=human_exploration_of(config.human),
-            rng=tree.buffers.rng,
+            rng=kept.buffers.rng,
         )
         is_best = request.first_move is FirstMove.BEST
         self._state: Final = SearchState(
-            kept=tree,
+            kept=kept,
             root=root,
             params=params,
             raw=raw,
@@ -384,15 +384,15 @@ class SearchRun:
             duplicates=same,
             move_ownership=request.move_ownership,
         )
-        has_forgotten = is_known and tree.store.forget_moves(left_out)
-        self._visits_before: Final = int(tree.store.tree.visits[ROOT])
+        has_forgotten = is_known and kept.forget_moves(left_out)
+        self._visits_before: Final = int(kept.tree.visits[ROOT])
         self._most_visits: Final = self._limits.most_visits(self._visits_before)
         self._playouts = 0
         self._begin_to_remember()
         if is_known and not resumes:
             self._update_reused_tree(has_forgotten=has_forgotten)
-        tree.score_center, puct = center, config.puct
-        tree.bounds = puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, utility_radius(params)
+        kept.score_center, puct = center, config.puct
+        kept.bounds = puct.lcb_stdevs, puct.lcb_min_share if puct.lcb else inf, utility_radius(params)
         self._has_choices = True
 
     def _begin_to_remember(self) -> None:
@@ -413,16 +413,16 @@ class SearchRun:
         tree, game = self._tree, self._position.game
         if tree.remembered.key.size > 0 and tree.remembered.conditions[0] != 0:
             first = ROOT + 1 if game.consecutive_passes > 0 else ROOT
-            after_pass = self._state.kept.store.child_by_move(ROOT, PASS)
+            after_pass = self._state.kept.child_by_move(ROOT, PASS)
             remember(tree, self._state.params.remember_visits, after_pass or -1, first)
 
     def _update_reused_tree(self, *, has_forgotten: bool) -> None:
         """Recompute what has changed in an earlier search's tree; `has_forgotten`: the root has fewer moves now."""
         kept, params, color = self._state.kept, self._state.params, self._state.root.color
-        tree, work = kept.store.tree, kept.buffers.means_work
+        tree, work = kept.tree, kept.buffers.means_work
         has_new_center = params.dynamic_weight > 0.0 and params.dynamic_center != kept.score_center
         if has_new_center or params.subtree_bias > 0.0:  # corrections change when nodes leave the tree
-            recompute_utilities(tree, color, params, np.zeros((4, kept.store.used), dtype=np.int32), work)
+            recompute_utilities(tree, color, params, np.zeros((4, kept.used), dtype=np.int32), work)
         elif has_forgotten:
             update_means(tree, ROOT, color, params, work)
 
@@ -471,7 +471,7 @@ class SearchRun:
         results of those under way, and while the root has few visits that would be most of a large batch.  All batches
         have an equal part in it, so that none has to wait for the others.
         """
-        store, buffers, limit = self._state.kept.store, self._state.kept.buffers, self._most_visits
+        kept, buffers, limit = self._state.kept, self._state.kept.buffers, self._most_visits
         pending = sum(other.playouts for other in under_way)
         share = max(1, int(self._state.config.in_flight_share * self._visits))
         count = min(buffers.batch_size, -(-share // len(buffers.batches)), share - pending)
@@ -479,10 +479,10 @@ class SearchRun:
             count = min(count, limit - self._visits - pending)
         if count <= 0:
             return False
-        if store.is_full(count):
+        if kept.is_full(count):
             if under_way:
                 return False  # their paths name nodes, which pruning renumbers
-            store.prune()
+            kept.prune()
         self._fill(batch, count)
         if batch.playouts == 0:
             abandon(self._tree, batch.leaves)
@@ -491,7 +491,7 @@ class SearchRun:
     def _fill(self, batch: Batch, count: int) -> None:
         """Fill a batch with `count` playouts, or as many as can be selected."""
         kept, state = self._state.kept, self._state
-        kept.store.reserve(count)  # which may replace the tree's arrays
+        kept.reserve(count)  # which may replace the tree's arrays
         params = state.params
         if params.futile_visits > 0.0 and self._most_visits is not None:
             params = params._replace(visits_left=float(self._most_visits - self._visits))
@@ -553,7 +553,7 @@ class SearchRun:
     @property
     def _tree(self) -> Tree:
         """The arrays of the tree; others as it grows."""
-        return self._state.kept.store.tree
+        return self._state.kept.tree
 
     @property
     def _visits(self) -> int:

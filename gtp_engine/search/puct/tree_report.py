@@ -77,7 +77,7 @@ class SearchState(NamedTuple):
     @property
     def tree(self) -> Tree:
         """The arrays of the tree."""
-        return self.kept.store.tree
+        return self.kept.tree
 
     @property
     def human(self) -> RawEvaluation | None:
@@ -179,7 +179,7 @@ def report_of(
         ownership_samples=int(tree.visits[ROOT]) if owned.positions > 0 else 0,
         ownership_black=owned.mean_black,
         nodes=int(tree.info[NODES]),
-        memory=state.kept.store.memory,
+        memory=state.kept.memory,
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
         **_results(mean),
@@ -210,7 +210,7 @@ def node_report(kept: ReusableTree, node: int, color: int) -> SearchReport:
 
     The moves with the most visits come first.
     """
-    tree = kept.store.tree
+    tree = kept.tree
     first = int(tree.first_edge[node])
     edges = slice(first, first + int(tree.tried[node]))
     visits, children = edge_visits(tree, edges), tree.child[edges]
@@ -235,7 +235,7 @@ def node_report(kept: ReusableTree, node: int, color: int) -> SearchReport:
 
 def _node_move(kept: ReusableTree, edge: int, visits: int, color: int) -> MoveReport:
     """Return what a tree holds about a move that was tried, after which `color` is to play."""
-    tree = kept.store.tree
+    tree = kept.tree
     node, point = int(tree.child[edge]), int(tree.move[edge])
     line = _line_from(kept, node, color)
     return replace(
@@ -250,7 +250,7 @@ def _node_move(kept: ReusableTree, edge: int, visits: int, color: int) -> MoveRe
 def _line_from(kept: ReusableTree, node: int, color: int) -> NDArray[np.int64]:
     """Return the continuation after a node with `color` to play, the rows of `write_line`."""
     line = np.zeros((3, PV_LENGTH - 1), dtype=np.int64)
-    return line[:, : write_line(kept.store.tree, node, color, kept.bounds, line)]
+    return line[:, : write_line(kept.tree, node, color, kept.bounds, line)]
 
 
 def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveReport:

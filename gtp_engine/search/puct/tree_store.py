@@ -1,6 +1,6 @@
-"""The store of a search tree: arrays that grow, are pruned when memory runs out, and are re-rooted.
+"""What a search keeps from move to move.
 
-`ReusableTree` is what a search keeps from move to move: such a store, and what belongs to its root.
+`ReusableTree` is its tree: arrays that grow, are pruned when memory runs out, and are re-rooted as the game goes on.
 `Buffers` are the batches of playouts, and all other arrays that searching boards of one size needs, allocated once.
 """
 
@@ -131,26 +131,58 @@ def _bytes(tree: Tree) -> int:
     return own + sum(array.nbytes for array in (*tree.bias, *tree.graph))
 
 
-class TreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; `moves` is the most moves that a position can have.
+class ReusableTree:
+    """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
 
-    Beyond its first arrays it holds what the process's budget allows.  Where it cannot grow any more, `prune` frees
-    memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
-    side for a moment.  `bias_free_share` is the share of their corrections that nodes take with them when they leave
-    the tree, if `extras` has room for corrections.
+    With `explores_by_people` a human-like policy selects some moves.  With `keeps_ownership` positions keep theirs.
+    `remembered` is what searches are to know of earlier ones if they share nodes.
+
+    It grows as needed.  Beyond its first arrays it holds what the process's budget allows.  Where it cannot grow any
+    more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
+    side for a moment.
     """
 
-    def __init__(self, max_memory: int, moves: int, extras: Extras, *, bias_free_share: float) -> None:
-        self._max_memory: Final = max_memory
-        self._moves: Final = moves
-        self._extras: Final = extras
-        self._bias_free_share: Final = bias_free_share
-        least = _bytes(new_tree(1, 1, extras))
-        self._node_bytes: Final = _bytes(new_tree(2, 1, extras)) - least
-        self._edge_bytes: Final = _bytes(new_tree(1, 2, extras)) - least
-        self._max_nodes: Final = max(_LEAST_NODES, min(self._nodes_in(max_memory), _MOST_EDGES // moves))
+    def __init__(
+        self,
+        config: Config,
+        buffers: Buffers,
+        *,
+        explores_by_people: bool = False,
+        keeps_ownership: bool = False,
+        remembered: Remembered | None = None,
+    ) -> None:
+        puct, (width, height) = config.puct, buffers.board_size
+        self.buffers: Final = buffers
+        self._max_memory: Final = tree_memory(config.search)
+        self._moves: Final = width * height + 1
+        self._bias_free_share: Final = puct.subtree_bias_free_share
+        self._extras: Final = Extras(
+            bias=puct.subtree_bias > 0.0,
+            graph=puct.graph_search,
+            human_prior=explores_by_people,
+            edge_visits=puct.more_passing_hacks,
+            ownership=padded_length(width, height) if keeps_ownership else 0,
+            remembered=remembered if puct.graph_search else None,
+        )
+        least = _bytes(new_tree(1, 1, self._extras))
+        self._node_bytes: Final = _bytes(new_tree(2, 1, self._extras)) - least
+        self._edge_bytes: Final = _bytes(new_tree(1, 2, self._extras)) - least
+        self._max_nodes: Final = max(_LEAST_NODES, min(self._nodes_in(self._max_memory), _MOST_EDGES // self._moves))
         self.tree = self._empty()
+        self.raw: RawEvaluation | None = None
+        """The network's evaluation of the root; None until it has been evaluated as a root."""
+        self.human: RawEvaluation | None = None
+        """The human-like network's; None also without such a network."""
+        self.score_center = 0.0
+        """The score, points for Black, around which the utilities in the tree count points."""
+        self.bounds: Bounds = (0.0, inf, 0.0)
+        """What expected lines go by."""
+        self.has_moved = True
+        """Whether the last call of `move_root` moved the root."""
+        self._position: RootPosition | None = None
         BUDGET.join(self)
+
+    # --- the arrays ---
 
     def _nodes_in(self, memory: float) -> int:
         """Return how many nodes, each with all its edges, fit into so many MiB."""
@@ -179,10 +211,12 @@ class TreeStore:
         return (self.used * self._node_bytes + int(self.tree.info[EDGES]) * self._edge_bytes) / 2**20
 
     def clear(self) -> None:
-        """Drop everything but a new root.
+        """Forget everything but the buffers.
 
         A small tree keeps its arrays: new ones cost a page fault for every 4 KiB that is written.
         """
+        self._forget_root()
+        self._position = None
         if self.tree.state.size > _INITIAL_NODES:
             self.tree = self._empty()
             return
@@ -285,49 +319,7 @@ class TreeStore:
                 return int(self.tree.child[edge])
         return None
 
-
-class ReusableTree:
-    """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
-
-    With `explores_by_people` a human-like policy selects some moves.  With `keeps_ownership` positions keep theirs.
-    `remembered` is what searches are to know of earlier ones if they share nodes.
-    """
-
-    def __init__(
-        self,
-        config: Config,
-        buffers: Buffers,
-        *,
-        explores_by_people: bool = False,
-        keeps_ownership: bool = False,
-        remembered: Remembered | None = None,
-    ) -> None:
-        puct, (width, height) = config.puct, buffers.board_size
-        self.buffers: Final = buffers
-        self.store: Final = TreeStore(
-            tree_memory(config.search),
-            width * height + 1,
-            Extras(
-                bias=puct.subtree_bias > 0.0,
-                graph=puct.graph_search,
-                human_prior=explores_by_people,
-                edge_visits=puct.more_passing_hacks,
-                ownership=padded_length(width, height) if keeps_ownership else 0,
-                remembered=remembered if puct.graph_search else None,
-            ),
-            bias_free_share=puct.subtree_bias_free_share,
-        )
-        self.raw: RawEvaluation | None = None
-        """The network's evaluation of the root; None until it has been evaluated as a root."""
-        self.human: RawEvaluation | None = None
-        """The human-like network's; None also without such a network."""
-        self.score_center = 0.0
-        """The score, points for Black, around which the utilities in the tree count points."""
-        self.bounds: Bounds = (0.0, inf, 0.0)
-        """What expected lines go by."""
-        self.has_moved = True
-        """Whether the last call of `move_root` moved the root."""
-        self._position: RootPosition | None = None
+    # --- the root ---
 
     def move_root(self, position: RootPosition, *, pass_goes_on: bool = False) -> None:
         """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
@@ -336,24 +328,17 @@ class ReusableTree:
         """
         self.has_moved = False
         if not self._follow(position, pass_goes_on=pass_goes_on):
-            self.store.clear()
-            self._forget_root()
+            self.clear()
         self._position = position
 
     def node_of(self, game: Game, color: int) -> int | None:
         """Return the node of a position, however the tree was searched; None if it is not in the tree."""
-        root = self._position if self.store.tree.state[ROOT] == EXPANDED else None
+        root = self._position if self.tree.state[ROOT] == EXPANDED else None
         moves = None if root is None else moves_since(root.game, root.color, game, color)
         node: int | None = None if moves is None else ROOT
         for move in moves or ():
-            node = None if node is None else self.store.child_by_move(node, move)
+            node = None if node is None else self.child_by_move(node, move)
         return node
-
-    def clear(self) -> None:
-        """Forget everything but the buffers."""
-        self.store.clear()
-        self._forget_root()
-        self._position = None
 
     def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
         """Return whether the root could be moved to `position` in the tree.
@@ -361,8 +346,8 @@ class ReusableTree:
         Not if passes count differently below the new root: because two of them ended the game there or on the way, or
         because a pass that ended it deeper in the tree does not at the root.
         """
-        node = find_position(self.store, self._position, position)
-        if self._position is None or node is None or self.store.tree.state[node] != EXPANDED:
+        node = find_position(self, self._position, position)
+        if self._position is None or node is None or self.tree.state[node] != EXPANDED:
             return False
         if not self._has_legal_moves(node, position):
             return False
@@ -371,7 +356,7 @@ class ReusableTree:
                 return False
             if pass_goes_on and position.game.consecutive_passes > 0:
                 return False
-            self.store.reroot(node)
+            self.reroot(node)
             self._forget_root()
         return True
 
@@ -380,7 +365,7 @@ class ReusableTree:
 
         Superko may forbid other moves if the game has reached a shared node by another line than the search did first.
         """
-        tree, first = self.store.tree, int(self.store.tree.first_edge[node])
+        tree, first = self.tree, int(self.tree.first_edge[node])
         moves = tree.move[first : first + int(tree.edges[node])]
         return tree.graph.key.size == 0 or {*moves.tolist()} == {PASS, *position.game.legal_points(position.color)}
 

@@ -15,75 +15,12 @@ from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import RolloutLeaves, ThreadWork
-from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, RolloutTree, copy_subtree, new_tree
+from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, copy_subtree, new_tree
 
 _INITIAL_CAPACITY: Final = 1 << 16
 _MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
 
 _BYTES_PER_NODE: Final = sum(array.itemsize for array in new_tree(1)[1:])
-
-
-def _copy_nodes(source: RolloutTree, target: RolloutTree, count: int) -> None:
-    """Copy the first `count` nodes with their links."""
-    target.info[:] = source.info
-    for name in RolloutTree._fields[1:]:
-        getattr(target, name)[:count] = getattr(source, name)[:count]
-
-
-class RolloutTreeStore:
-    """A tree that grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.
-
-    Beyond its first arrays it grows as far as the process's budget allows; when it is re-rooted it gives back.
-    While it grows or is re-rooted, old and new arrays exist side by side for a moment.
-    """
-
-    def __init__(self, max_memory: int) -> None:
-        self._max_memory: Final = max_memory
-        self.tree = new_tree(_INITIAL_CAPACITY)
-        BUDGET.join(self)
-
-    @property
-    def used(self) -> int:
-        """The number of nodes in use, the root among them."""
-        return int(self.tree.info[USED])
-
-    @property
-    def memory(self) -> float:
-        """The memory the tree's arrays take, MiB."""
-        return sum(array.nbytes for array in self.tree) / 2**20
-
-    def clear(self) -> None:
-        """Drop everything but an unexpanded root."""
-        self.tree = new_tree(_INITIAL_CAPACITY)
-
-    def reserve(self, expansions: int) -> None:
-        """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
-        needed = self.used + expansions * _MAX_CHILDREN
-        capacity = self.tree.move.size
-        if needed <= capacity:
-            return
-        allowed = BUDGET.allowed(self, needed * _BYTES_PER_NODE / 2**20, self._max_memory)
-        most = int(allowed * 2**20 // _BYTES_PER_NODE)
-        if most <= capacity:
-            return
-        larger = new_tree(min(max(needed, capacity * 3 // 2), most))
-        _copy_nodes(self.tree, larger, self.used)
-        self.tree = larger
-
-    def reroot(self, node: int) -> None:
-        """Make `node` the root and forget everything that is not below it."""
-        smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
-        copy_subtree(self.tree, node, smaller, np.zeros(self.used, dtype=np.int32))
-        self.tree = smaller
-
-    def children(self, node: int) -> range:
-        """Return the numbers of the children of `node`; none if it has not been expanded."""
-        first = int(self.tree.first_child[node])
-        return range(first, first + int(self.tree.child_count[node])) if first else range(0)
-
-    def child_by_move(self, node: int, move: int) -> int | None:
-        """Return the child that `move` (a point or PASS) leads to, or None."""
-        return next((child for child in self.children(node) if self.tree.move[child] == move), None)
 
 
 class LeafPlayer(Protocol):
@@ -125,24 +62,72 @@ class RolloutBuffers:
 
 
 class ReusableRolloutTree:
-    """A tree for boards of one size whose root follows a game; empty until `move_root`."""
+    """A tree for boards of one size whose root follows a game; empty until `move_root`.
 
-    def __init__(self, width: int, height: int, buffers: RolloutBuffers, *, max_memory: int) -> None:
-        self.board_size: Final = (width, height)
+    It grows as needed, up to `max_memory` MiB; once that is reached, no more nodes are expanded.  Beyond its first
+    arrays it grows as far as the process's budget allows; when it is re-rooted it gives back.  While it grows or is
+    re-rooted, old and new arrays exist side by side for a moment.
+    """
+
+    def __init__(self, board_size: tuple[int, int], buffers: RolloutBuffers, *, max_memory: int) -> None:
+        self.board_size: Final = board_size
         self.buffers: Final = buffers
-        self.store: Final = RolloutTreeStore(max_memory)
+        self._max_memory: Final = max_memory
         self._position: RootPosition | None = None
+        self.arrays = new_tree(_INITIAL_CAPACITY)
+        BUDGET.join(self)
+
+    @property
+    def used(self) -> int:
+        """The number of nodes in use, the root among them."""
+        return int(self.arrays.info[USED])
+
+    @property
+    def memory(self) -> float:
+        """The memory the arrays take, MiB."""
+        return sum(array.nbytes for array in self.arrays) / 2**20
+
+    def clear(self) -> None:
+        """Drop everything but an unexpanded root."""
+        self.arrays, self._position = new_tree(_INITIAL_CAPACITY), None
 
     def move_root(self, position: RootPosition) -> None:
         """Make `position` the root: a node of the tree if the game continued there, otherwise that of an empty tree.
 
         The sums over rollouts start at 0 again, so they are those of a single search.
         """
-        node = find_position(self.store, self._position, position)
+        node = find_position(self, self._position, position)
         if node is None:
-            self.store.clear()
+            self.clear()
         elif node != ROOT:
-            self.store.reroot(node)
+            smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
+            copy_subtree(self.arrays, node, smaller, np.zeros(self.used, dtype=np.int32))
+            self.arrays = smaller
         self._position = position
         for sums in (self.buffers.owners, self.buffers.beside_area, self.buffers.rollouts):
             sums[:] = 0
+
+    def reserve(self, expansions: int) -> None:
+        """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""
+        needed, old = self.used + expansions * _MAX_CHILDREN, self.arrays
+        capacity = old.move.size
+        if needed <= capacity:
+            return
+        allowed = BUDGET.allowed(self, needed * _BYTES_PER_NODE / 2**20, self._max_memory)
+        most = int(allowed * 2**20 // _BYTES_PER_NODE)
+        if most <= capacity:
+            return
+        larger = new_tree(min(max(needed, capacity * 3 // 2), most))
+        larger.info[:] = old.info
+        for name in old._fields[1:]:
+            getattr(larger, name)[: self.used] = getattr(old, name)[: self.used]
+        self.arrays = larger
+
+    def children(self, node: int) -> range:
+        """Return the numbers of the children of `node`; none if it has not been expanded."""
+        first = int(self.arrays.first_child[node])
+        return range(first, first + int(self.arrays.child_count[node])) if first else range(0)
+
+    def child_by_move(self, node: int, move: int) -> int | None:
+        """Return the child that `move` (a point or PASS) leads to, or None."""
+        return next((child for child in self.children(node) if self.arrays.move[child] == move), None)

@@ -23,7 +23,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Pace, Progress, RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
 from gtp_engine.search.report import MoveReport, SearchReport, completed, for_color, winrate_of
-from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers, RolloutTreeStore
+from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers
 from gtp_engine.search.rollouts.rollout import POLICIES, TACTICAL
 from gtp_engine.search.rollouts.rollout_select import (
     RAVE,
@@ -35,7 +35,7 @@ from gtp_engine.search.rollouts.rollout_select import (
     select_leaves,
     write_results,
 )
-from gtp_engine.search.rollouts.rollout_tree import ROOT
+from gtp_engine.search.rollouts.rollout_tree import ROOT, RolloutTree
 
 _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
@@ -68,7 +68,7 @@ class RolloutSearch:
         color = game.to_play if to_play is None else to_play
         position = RootPosition(game.copy(), color, request.restrictions)
         tree = self._fitting_tree(game.width, game.height)
-        with BUDGET.using(tree.store):
+        with BUDGET.using(tree):
             tree.move_root(position)
             return self._search(tree, position, request, Pace(request, start))
 
@@ -99,7 +99,7 @@ class RolloutSearch:
                 seed=self._seed,
                 new_player=self._new_player,
             )
-            self._tree = ReusableRolloutTree(width, height, buffers, max_memory=tree_memory(self.config))
+            self._tree = ReusableRolloutTree((width, height), buffers, max_memory=tree_memory(self.config))
         return self._tree
 
     def _search(
@@ -109,30 +109,30 @@ class RolloutSearch:
 
         The cancel token is checked after every batch.
         """
-        root, store, limits, playouts = kernel_position(position, self.config), tree.store, request.limits, 0
-        visits, batch = int(store.tree.visits[ROOT]), tree.buffers.leaves.depth.size
+        root, limits, playouts = kernel_position(position, self.config), request.limits, 0
+        visits, batch = int(tree.arrays.visits[ROOT]), tree.buffers.leaves.depth.size
         most = limits.most_visits(visits)
 
         def report(seconds: float) -> SearchReport:
             return completed(rollout_report(tree, position.color, playouts, seconds), position.game)
 
         def progress(seconds: float) -> Progress:
-            return rollout_progress(store, root, playouts, seconds)
+            return rollout_progress(tree, root, playouts, seconds)
 
         while True:
             count = batch if most is None else max(1, min(batch, most - visits))
             self._play_batch(tree, root, count)
-            visits, playouts = int(store.tree.visits[ROOT]), playouts + count
+            visits, playouts = int(tree.arrays.visits[ROOT]), playouts + count
             has_ended = limits.is_cancelled or (most is not None and visits >= most)
-            has_ended = has_ended or (bool(request.restrictions) and number_of_choices(store, root) == 0)
+            has_ended = has_ended or (bool(request.restrictions) and number_of_choices(tree, root) == 0)
             if has_ended or pace.watcher_stops(progress):
                 return report(pace.seconds())
             pace.report_if_due(report)
 
     def _play_batch(self, tree: ReusableRolloutTree, position: RolloutPosition, count: int) -> None:
         """Do `count` playouts: select, play out on all threads, back up."""
-        tree.store.reserve(count)  # which may replace the tree's arrays
-        arrays, buffers, leaves = tree.store.tree, tree.buffers, tree.buffers.leaves
+        tree.reserve(count)  # which may replace the tree's arrays
+        arrays, buffers, leaves = tree.arrays, tree.buffers, tree.buffers.leaves
         select_leaves(arrays, position, leaves, count, buffers.works[0].rollout)
         share = -(-count // self.threads)
 
@@ -201,38 +201,38 @@ def kernel_policy(config: SearchConfig) -> int:
 # --- reports ---
 
 
-def number_of_choices(store: RolloutTreeStore, position: RolloutPosition) -> int:
+def number_of_choices(tree: ReusableRolloutTree, position: RolloutPosition) -> int:
     """Return the number of moves at the root that are allowed and not left out."""
-    children = store.children(ROOT)
-    moves = store.tree.move[children.start : children.stop]
+    children = tree.children(ROOT)
+    moves = tree.arrays.move[children.start : children.stop]
     return int(np.count_nonzero((moves != NULL_POINT) & (position.avoid_until[position.color, moves] <= 0)))
 
 
-def rollout_progress(store: RolloutTreeStore, position: RolloutPosition, playouts: int, seconds: float) -> Progress:
+def rollout_progress(tree: ReusableRolloutTree, position: RolloutPosition, playouts: int, seconds: float) -> Progress:
     """Return how a search is doing; its root must have been expanded."""
-    tree, children = store.tree, store.children(ROOT)
-    visits = tree.visits[children.start : children.stop]
-    values = tree.value[children.start : children.stop] / np.maximum(visits, 1)
+    arrays, children = tree.arrays, tree.children(ROOT)
+    visits = arrays.visits[children.start : children.stop]
+    values = arrays.value[children.start : children.stop] / np.maximum(visits, 1)
     order = np.argsort(-visits, kind="stable")[:2]
     leader = order[0]
     sign = 1.0 if position.color == BLACK else -1.0
     runner_up = int(order[1]) if order.size > 1 else None
     return Progress(
         seconds=seconds,
-        visits=int(tree.visits[ROOT]),
+        visits=int(arrays.visits[ROOT]),
         playouts=playouts,
         leader_visits=int(visits[leader]),
         runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
         leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
         winrate=winrate_of(float(values[leader]), position.color),
-        choices=number_of_choices(store, position),
+        choices=number_of_choices(tree, position),
     )
 
 
 def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds: float) -> SearchReport:
     """Return the state of a search with `color` to play, the most visited move first."""
-    store, arrays, rollouts = tree.store, tree.store.tree, int(tree.buffers.rollouts.sum())
-    moves = [_move_report(store, child) for child in store.children(ROOT) if arrays.visits[child] > 0]
+    arrays, rollouts = tree.arrays, int(tree.buffers.rollouts.sum())
+    moves = [_move_report(tree, child) for child in tree.children(ROOT) if arrays.visits[child] > 0]
     moves.sort(key=lambda move: (-move.visits, -for_color(move.expected_black, color)))
     return SearchReport(
         to_play=color,
@@ -244,36 +244,35 @@ def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds
         ownership_samples=rollouts,
         ownership_black=tree.buffers.owners.sum(axis=0) / max(1, rollouts),
         beside_area_black=float(tree.buffers.beside_area.sum()) / max(1, rollouts),
-        nodes=store.used,
-        memory=store.memory,
+        nodes=tree.used,
+        memory=tree.memory,
     )
 
 
-def _move_report(store: RolloutTreeStore, child: int) -> MoveReport:
-    tree, line = store.tree, _most_visited_line(store, child)
+def _move_report(tree: ReusableRolloutTree, child: int) -> MoveReport:
+    arrays, line = tree.arrays, _most_visited_line(tree, child)
     return MoveReport(
-        point=int(tree.move[child]),
-        visits=int(tree.visits[child]),
-        value_black=float(tree.value[child]) / max(1, int(tree.visits[child])),
-        expected_black=_expected_black(store, child),
-        pv=tuple(int(tree.move[node]) for node in line),
-        pv_visits=tuple(int(tree.visits[node]) for node in line),
+        point=int(arrays.move[child]),
+        visits=int(arrays.visits[child]),
+        value_black=float(arrays.value[child]) / max(1, int(arrays.visits[child])),
+        expected_black=_expected_black(arrays, child),
+        pv=tuple(int(arrays.move[node]) for node in line),
+        pv_visits=tuple(int(arrays.visits[node]) for node in line),
     )
 
 
-def _expected_black(store: RolloutTreeStore, child: int) -> float:
+def _expected_black(tree: RolloutTree, child: int) -> float:
     """Return a child's mean result for Black with its prior and all-moves-as-first results, for few visits."""
-    tree = store.tree
     prior, amaf = float(tree.prior_visits[child]), float(tree.amaf_visits[child])
     total = float(tree.value[child] + tree.amaf_value[child]) + prior * float(tree.prior_value[child])
     return total / max(1.0, float(tree.visits[child]) + prior + amaf)
 
 
-def _most_visited_line(store: RolloutTreeStore, node: int) -> list[int]:
+def _most_visited_line(tree: ReusableRolloutTree, node: int) -> list[int]:
     """Return the nodes of the most visited line that begins with `node`."""
-    line, visits = [node], store.tree.visits
+    line, visits = [node], tree.arrays.visits
     while len(line) < _PV_LENGTH:
-        children = store.children(node)
+        children = tree.children(node)
         if not children:
             break
         node = children.start + int(np.argmax(visits[children.start : children.stop]))
