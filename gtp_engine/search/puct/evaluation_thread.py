@@ -53,7 +53,7 @@ class Job:
 
 
 class Calls(Protocol):
-    """Makes calls of the evaluator for a search: `EvaluationThread`, or `joint_search.SharedCalls`."""
+    """Makes calls of the evaluator for a search: `EvaluationThread`, or `joint_search.JointCalls`."""
 
     def submit(self, call: Call, at_once: int = 1) -> Job:
         """Return the job that will run `call`, beside others if so many may run at once."""

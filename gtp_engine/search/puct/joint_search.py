@@ -24,37 +24,17 @@ from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import SearchReport
 
 
-class GatheringEvaluator(ForwardingEvaluator):
-    """An evaluator that only collects requests; `evaluate_all` has `evaluator` evaluate them."""
+class JointCalls(ForwardingEvaluator):
+    """The calls of several searches in one thread, and the evaluator that they call: it only collects requests.
+
+    The first wait of any search makes the calls of all of them, and has `evaluator` answer the requests.
+    """
 
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator)
         self._joined: Final = JoinedRows()
-        self._requests: list[Request] = []
-
-    def evaluate(self, request: Request) -> None:
-        """Collect a request; `evaluate_all` answers it, until when its positions must not change."""
-        self._requests.append(request)
-
-    def evaluate_all(self) -> None:
-        """Write the evaluations of all requests; those of one kind share a call."""
-        requests, self._requests = self._requests, []
-        kinds: dict[Kind, list[Request]] = {}
-        for request in requests:
-            kinds.setdefault(request.kind, []).append(request)
-        for alike in kinds.values():
-            self._joined.evaluate(alike, self._evaluator)
-
-    def close(self) -> None:
-        """Do nothing: `evaluator` belongs to the caller."""
-
-
-class SharedCalls:
-    """The evaluation calls of several searches in one thread: the first wait for any of them makes all of them."""
-
-    def __init__(self, evaluator: GatheringEvaluator) -> None:
-        self._evaluator: Final = evaluator
         self._jobs: list[Job] = []
+        self._requests: dict[Kind, list[Request]] = {}
 
     def submit(self, call: Call, at_once: int = 1) -> Job:
         """Return the job that will run `call`."""
@@ -62,13 +42,19 @@ class SharedCalls:
         self._jobs.append(job)
         return job
 
+    def evaluate(self, request: Request) -> None:
+        """Collect a request, whose positions must not change until it is answered."""
+        self._requests.setdefault(request.kind, []).append(request)
+
     def wait(self, job: Job, seconds: float | None = None) -> bool:
-        """Return True, once all jobs have been done; raises what the evaluator raises."""
+        """Return True, once all jobs have been done; requests of one kind share a call.  Raises what that raises."""
         if not job.is_done:
             jobs, self._jobs = self._jobs, []
             for each in jobs:
                 each.run()
-            self._evaluator.evaluate_all()
+            requests, self._requests = self._requests, {}
+            for alike in requests.values():
+                self._joined.evaluate(alike, self._evaluator)
         if job.error is not None:
             raise job.error
         return True
@@ -81,7 +67,7 @@ class SharedCalls:
         self._jobs = []
 
     def close(self) -> None:
-        """Do nothing: there is no thread."""
+        """Do nothing: there is no thread, and `evaluator` belongs to the caller."""
 
 
 class JointSearch:
@@ -89,9 +75,9 @@ class JointSearch:
 
     def __init__(self, config: Config, evaluator: Evaluator, count: int) -> None:
         one_under_way = replace(config, puct=replace(config.puct, pipeline=1))
-        self._evaluator: Final = GatheringEvaluator(evaluator)
-        self._calls: Final = SharedCalls(self._evaluator)
-        self._searches: Final = [PuctSearch(one_under_way, self._evaluator, calls=self._calls) for _ in range(count)]
+        calls = JointCalls(evaluator)
+        self._calls: Final = calls
+        self._searches: Final = [PuctSearch(one_under_way, calls, calls=calls) for _ in range(count)]
 
     def run(self, positions: Sequence[tuple[Game, int]], *asked: SearchRequest | Limits) -> list[SearchReport]:
         """Return the report of each position, a game and the colour to play; there may be `count` of them.
@@ -102,7 +88,7 @@ class JointSearch:
         Raises what the evaluator raises.
         """
         self._calls.drain()
-        self._evaluator.clear_cache()
+        self._calls.clear_cache()
         searches = self._searches[: len(positions)]
         for search in searches:
             search.clear()
