@@ -1,6 +1,6 @@
 r"""Damaged text of a game as tokens that the grammar of SGF allows, with notes on what was passed over.
 
-    bytes --_Scan--> names, values and marks --_roots_of--> trees of nodes --_tokens_of--> names, values and marks
+    bytes --_Scan--> names, values and marks --_parts_of--> nodes and parentheses --_tokens_of--> names and values
 
 Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
 of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
@@ -87,7 +87,10 @@ _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 
 Token: TypeAlias = tuple[str, bytes]
 """A token with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`; "M" is a node that is just a move."""
-_OPEN, _SEMICOLON, _CLOSE = (("D", mark) for mark in (b"(", b";", b")"))
+_SEMICOLON: Final = ("D", b";")
+
+_Node: TypeAlias = list[tuple[bytes, bytes]]
+"""The names and values of a node in their order, a name for each value."""
 
 
 _MOST_EMPTY_NODES: Final = 2_000
@@ -141,11 +144,14 @@ class Repair:
         scan = _Scan(data, start, ahead)
         self.end, self.is_cut, self.has_end = scan.end, scan.is_cut, scan.has_end
         notes = dict.fromkeys(scan.notes)
-        roots, nodes = _roots_of(scan.tokens, notes)
+        parts = _parts_of(scan.tokens, notes)
+        nodes = [part for part in parts if isinstance(part, list)]
         _name_moves_in_small_letters(nodes, notes)
-        self.tokens = _tokens_of(roots, notes)
+        self.tokens = list[Token]()
+        for part in parts:
+            self.tokens += _tokens_of(part, notes) if isinstance(part, list) else [part]
         self.notes = list(notes)
-        self.has_values = any(node.items for node in nodes)
+        self.has_values = any(nodes)
 
 
 class _Scan:
@@ -314,24 +320,14 @@ class _Scan:
         return found_end if end is None or depth > 0 else None
 
 
-class _Node:
-    """A node: its names and values in their order, a name for each value."""
-
-    __slots__ = ("children", "items")
-
-    def __init__(self) -> None:
-        self.items: list[tuple[bytes, bytes]] = []
-        self.children: Final[list[_Node]] = []
-
-
-def _roots_of(tokens: list[Token], notes: dict[str, None]) -> tuple[list[_Node], list[_Node]]:
-    """Return the first nodes of the trees without one around them, and all nodes in the order of the text.
+def _parts_of(tokens: list[Token], notes: dict[str, None]) -> list[_Node | Token]:
+    """Return nodes and parentheses in the order of the text; every value stands in a node.
 
     A node behind a variation is the first of another one.  Raises SgfError where too many nodes are empty.
     """
-    top = last = _Node()
-    nodes: list[_Node] = []
-    befores: list[_Node] = []  # the nodes before the trees that are open
+    parts: list[_Node | Token] = []
+    last: _Node | None = None
+    befores: list[_Node | None] = []  # the nodes before the trees that are open
     name, has_value, empty = b"", True, 0
     can_stand, is_new = False, False  # whether a property can stand here, and whether a tree has just been opened
     for kind, token in [*tokens, ("D", b"")]:
@@ -342,61 +338,45 @@ def _roots_of(tokens: list[Token], notes: dict[str, None]) -> tuple[list[_Node],
             notes["the semicolon before a node is missing"] = None
         elif kind != "V" and name and not has_value:
             notes["a property without a value was left out"] = None
-        if token == b";" or (kind == "V" and is_new):
-            empty += last is not top and not last.items
+        if (kind, token) == _SEMICOLON or (kind == "V" and is_new):
+            empty += last == []
             check_empty_nodes(empty)
-            node = _Node()
-            nodes.append(node)
-            last.children.append(node)
-            last, can_stand, is_new = node, True, False
-        elif kind == "D":
+            last, can_stand, is_new = [], True, False
+            parts.append(last)
+        elif kind == "D" and token:
             can_stand, is_new = False, token == b"("
-            if token == b"(":
+            parts.append((kind, token))
+            if is_new:
                 befores.append(last)
-            elif token == b")":
+            else:
                 last = befores.pop()
-        if kind == "V":
-            last.items.append((name, token))
+        if kind == "V" and last is not None:
+            last.append((name, token))
         name, has_value = (name, True) if kind == "V" else (token if kind == "I" else b"", False)
-    return top.children, nodes
-
-
-def _tokens_of(roots: list[_Node], notes: dict[str, None]) -> list[Token]:
-    """Return the tokens of trees."""
-    tokens: list[Token] = []
-    waiting: list[_Node | Token] = [part for root in reversed(roots) for part in (_CLOSE, root, _OPEN)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            tokens.append(node)
-            continue
-        tokens += _tokens_of_node(node, notes)
-        for child in reversed(node.children):
-            waiting += [_CLOSE, child, _OPEN] if len(node.children) > 1 else [child]
-    return tokens
+    return parts
 
 
 def _name_moves_in_small_letters(nodes: list[_Node], notes: dict[str, None]) -> None:
     """Let `b` and `w` be moves in a record that begins with them, and in nodes that have no other move."""
-    names = (name for node in nodes for name, _ in node.items if name in (b"B", b"W", b"b", b"w"))
+    names = (name for node in nodes for name, _ in node if name in (b"B", b"W", b"b", b"w"))
     are_usual = next(names, b"B").islower()
     for node in nodes:
-        values = [value for name, value in node.items if name in (b"b", b"w")]
-        has_moves = any(name in (b"B", b"W") and not _is_resignation(value) for name, value in node.items)
+        values = [value for name, value in node if name in (b"b", b"w")]
+        has_moves = any(name in (b"B", b"W") and not _is_resignation(value) for name, value in node)
         if values and (are_usual or (not has_moves and _SHORT.fullmatch(values[0]))):
             notes["moves have small letters as names"] = None
-            node.items = [(name.upper() if name in (b"b", b"w") else name, value) for name, value in node.items]
+            node[:] = [(name.upper() if name in (b"b", b"w") else name, value) for name, value in node]
 
 
 def _is_resignation(value: bytes) -> bool:
     return _RESIGNS.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def _tokens_of_node(node: _Node, notes: dict[str, None]) -> list[Token]:
+def _tokens_of(node: _Node, notes: dict[str, None]) -> list[Token]:
     """Return the tokens of a node, and of a node for each further move in it."""
     tokens, later, last = [_SEMICOLON], [], b""
     move: tuple[bytes, bytes] | None = None
-    for name, value in node.items:
+    for name, value in node:
         if name in _RESULTS and _is_resignation(value):
             notes["a resignation written as a move was taken for the result"] = None
             name, value = b"RE", _RESULTS[name]

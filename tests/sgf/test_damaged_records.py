@@ -67,6 +67,7 @@ def test_a_record_without_an_end_gets_one_when_it_is_written() -> None:
     second.add_move("B8")
     (game,) = games_in(tree.to_bytes())
     assert game.replace(b"\n", b"") == b"(;SZ[9];B[ee](;W[cc](;B[dd];)(;B[bb]))(;W[aa]))"
+    assert len(GameTree(b"(;SZ[9]C[;];B[ee").main_line()) == 2, "a text that is a semicolon begins no node"
 
 
 def test_a_file_of_games_with_brackets_is_split() -> None:
