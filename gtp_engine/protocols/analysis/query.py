@@ -28,11 +28,12 @@ from gtp_engine.base.errors import (
 from gtp_engine.config import Config, GameConfig
 from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.katago import UNUSED_BY_ANALYSES, with_katago_settings
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from gtp_engine.go.coords import Move, Point, board_points, parse_color, parse_vertex
+from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
+from gtp_engine.go.coords import Color, Move, Point, board_points, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import HandicapBonus, Rules
 from gtp_engine.search.limits import Restriction
+from gtp_engine.sgf.record import usual_first_player
 from gtp_engine.sgf.values import komi_of_rules, without_komi
 
 _PAIRS: Final = 'a list of pairs such as ["B", "Q16"]'
@@ -123,11 +124,7 @@ class Fields:
 
     def color(self, name: str) -> int:
         """Return BLACK for "B", WHITE for "W"."""
-        value = self.value(name)
-        try:
-            return parse_color(value if isinstance(value, str) else "")
-        except InvalidColorError:
-            raise self.error(name, '"B" or "W"') from None
+        return self._color(name, self.value(name) if name in self else _MISSING)
 
     def integers(self, name: str, low: int, high: int) -> list[int]:
         """Return a list of integers within the bounds."""
@@ -144,10 +141,7 @@ class Fields:
         for pair in self._list(name, _PAIRS):
             if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
                 raise self.error(name, _PAIRS, given=pair)
-            try:
-                color = parse_color(pair[0])
-            except InvalidColorError:
-                raise self.error(name, '"B" or "W"', given=pair[0]) from None
+            color = self._color(name, pair[0])
             point = self._point(name, pair[1], width=width, height=height)
             if point == PASS and not passes:
                 raise self.error(name, "a point of the board", given=pair[1])
@@ -178,6 +172,12 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise self.error(name, f"an integer from {low} to {high}", given=_MISSING if value is None else value)
         return value
+
+    def _color(self, name: str, text: Any) -> Color:
+        try:
+            return parse_color(text if isinstance(text, str) else "")
+        except InvalidColorError:
+            raise self.error(name, '"B" or "W"', given=text) from None
 
     def _point(self, name: str, text: Any, *, width: int, height: int) -> Point:
         if isinstance(text, str) and text.startswith("("):
@@ -282,12 +282,7 @@ def _game(fields: Fields, config: GameConfig) -> tuple[Game, tuple[Move, ...]]:
     moves = fields.moves("moves", width=width, height=height, passes=True)
     game = Game(width, height, *_rules(fields))
     game.handicap_by_moves = config.handicap_by_moves
-    if "initialPlayer" in fields:
-        first = fields.color("initialPlayer")
-    elif moves:
-        first = moves[0].color
-    else:
-        first = WHITE if len(stones) >= 2 and all(stone.color == BLACK for stone in stones) else BLACK
+    first = fields.color("initialPlayer") if "initialPlayer" in fields else usual_first_player(stones, moves)
     try:
         game.set_up(stones, first)
     except IllegalMoveError as error:

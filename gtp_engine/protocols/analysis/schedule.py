@@ -18,7 +18,6 @@ slice in turn, whatever their priorities and however much they ask for.
 
 import itertools
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -44,8 +43,7 @@ class Job:
 
     `owner` is the schedule of the client who asked for it; `send` receives the responses.
 
-    `cancel` ends its searches; `searched` are the seconds of search it has had, `started` is the time (of
-    `time.monotonic`) of its first slice.
+    `cancel` ends its searches; `searched` are the seconds of search it has had.
     """
 
     def __init__(self, query: Query, turn: Turn, arrival: int, owner: "Schedule") -> None:
@@ -56,7 +54,6 @@ class Job:
         self.order: Final = (-turn.priority, arrival)
         self.cancel: Final = CancelToken()
         self.searched = 0.0
-        self.started: float | None = None
 
     @property
     def is_terminated(self) -> bool:
@@ -138,7 +135,6 @@ class Schedule:
                 self._begun.remove(job)
             else:
                 self._waiting.remove(job)
-                job.started = time.monotonic()
             self._begun.append(job)
             self._last = job
             return job
