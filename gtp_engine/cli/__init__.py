@@ -2,13 +2,16 @@
 
     options             flags generated from options, and what several commands share
     play_command        `gtp-engine play`
-    serve_commands      `serve`, `connect`, `analysis`, `mcp`, `setup`
+    serve_commands      `serve`, `connect`, `analysis`, `mcp`
     record_commands     `review`, `score`, `rank`, `solve`
     katago_command      KataGo's command line, for `gtp`, `analysis` and `benchmark`
-    models_command      `models …`, `calibrate-levels`
+    setup_command       `setup`
+    models_command      `models …`
+    levels_command      `calibrate-levels`
     book_command        `book …`
     match_commands      `match`, `tournament`
-    train_commands      `generate`, `train …`, `alphago …`
+    train_commands      `generate`, `train …`
+    alphago_command     `alphago …`
     tools               `benchmark`, `doctor`, `warmup`, `config`, `genconfig`, `version`
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  A command is
@@ -56,12 +59,12 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
         "mcp": "serve_commands.mcp_command",
     },
     "Other programs and machines": {
-        "setup": "serve_commands.setup_command",
+        "setup": "setup_command.setup_command",
         "connect": "serve_commands.connect_command",
     },
     "Networks": {
         "models": "models_command.models_command",
-        "calibrate-levels": "models_command.calibrate_levels_command",
+        "calibrate-levels": "levels_command.calibrate_levels_command",
     },
     "Engines against each other": {
         "match": "match_commands.match_command",
@@ -78,7 +81,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     "Training": {
         "train": "train_commands.train_command",
         "generate": "train_commands.generate_command",
-        "alphago": "train_commands.alphago_command",
+        "alphago": "alphago_command.alphago_command",
     },
 }
 """The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""

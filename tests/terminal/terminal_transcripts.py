@@ -30,7 +30,8 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.people.play import GameSettings
-from gtp_engine.people.terminal.displays import BoardView, Screen, Tick
+from gtp_engine.people.terminal.board_picture import BoardView, Screen
+from gtp_engine.people.terminal.displays import Tick
 from gtp_engine.people.terminal.terminal_game import TerminalGame
 
 FOLDER: Final = Path(__file__).parent.parent / "data" / "terminal"

@@ -11,15 +11,8 @@ from rich.text import Text
 
 from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.people.terminal.displays import (
-    MANY_COLORS,
-    BoardView,
-    Screen,
-    board_colors,
-    colored_board,
-    picture_of,
-    plain_board,
-)
+from gtp_engine.people.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
+from gtp_engine.people.terminal.displays import board_colors, picture_of
 from gtp_engine.people.terminal.typed_command import help_text
 
 DIAGRAM = """

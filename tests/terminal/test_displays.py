@@ -10,7 +10,8 @@ from rich.live import Live
 
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.people.terminal import key_reader
-from gtp_engine.people.terminal.displays import BoardView, LiveDisplay, PlainDisplay, Screen, can_draw, open_display
+from gtp_engine.people.terminal.board_picture import BoardView, Screen
+from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
 from gtp_engine.people.terminal.key_reader import ReadKey
 
 SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")

@@ -21,7 +21,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.people.play import GameClock, GameSession, GameSettings
 from gtp_engine.people.review import completed
 from gtp_engine.people.review.lessons import LearningRecord
-from gtp_engine.people.terminal.displays import Screen
+from gtp_engine.people.terminal.board_picture import Screen
 from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_interrupt
 from gtp_engine.people.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
 from gtp_engine.people.terminal.typed_command import save

@@ -1,7 +1,8 @@
 """A game between a person and the engine, without any user interface.
 
     game_session   the game: moves of both sides, undo, hints, estimates, dead stones, the result, SGF
-    game_settings  what a game is set up with: colours, board, rules, handicap, time; its clocks; what continues it
+    game_settings  what a game is set up with: colours, board, rules, handicap, clock; what continues it later
+    game_clock     the clocks of both players, one of which runs
     game_state     the state of a session and the nodes of its tree, as plain values for a page
 
     with SharedEngines(config, evaluator=evaluator) as engines:
@@ -17,8 +18,9 @@ A page shows the last `state_of` while the engine thinks.
 from gtp_engine.engine.answers import analysis_of
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.go.clock import format_time, parse_time
+from gtp_engine.people.play.game_clock import GameClock, format_time_left
 from gtp_engine.people.play.game_session import GameSession, Phase
-from gtp_engine.people.play.game_settings import ENGINE_NAME, GameClock, GameSettings, SessionExtras, format_time_left
+from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras
 from gtp_engine.people.play.game_state import state_of
 
 __all__ = [

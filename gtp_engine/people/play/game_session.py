@@ -26,7 +26,8 @@ from gtp_engine.go.coords import Move, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
-from gtp_engine.people.play.game_settings import ENGINE_NAME, GameClock, GameSettings, SessionExtras, settings_of
+from gtp_engine.people.play.game_clock import GameClock
+from gtp_engine.people.play.game_settings import ENGINE_NAME, GameSettings, SessionExtras, settings_of
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import GameNode, GameTree, SgfRecord, format_sgf, play_record

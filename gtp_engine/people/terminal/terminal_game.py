@@ -27,11 +27,13 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of
-from gtp_engine.people.play.game_settings import ENGINE_NAME, format_time_left
+from gtp_engine.people.play.game_clock import format_time_left
+from gtp_engine.people.play.game_settings import ENGINE_NAME
 from gtp_engine.people.review.game_line import GameLine
 from gtp_engine.people.review.game_review import RIGHT
 from gtp_engine.people.review.lessons import LearningRecord
-from gtp_engine.people.terminal.displays import BoardView, Display, Screen
+from gtp_engine.people.terminal.board_picture import BoardView, Screen
+from gtp_engine.people.terminal.displays import Display
 from gtp_engine.people.terminal.key_reader import (
     Terminated,
     cancelled_by_interrupt,

@@ -19,7 +19,7 @@ from gtp_engine.base import steps
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.steps import ENGINE
 from gtp_engine.cli import cli
-from gtp_engine.cli.train_commands import alphago_command
+from gtp_engine.cli.alphago_command import alphago_command
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.training.alphago.linear_policy import LinearPolicy
