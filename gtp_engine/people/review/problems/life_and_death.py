@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gtp_engine.base.errors import IllegalMoveError, problem
+from gtp_engine.base.errors import IllegalMoveError, counted, problem
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
@@ -122,7 +122,7 @@ class LifeAndDeath:
         found = tuple[SolutionMove, ...]()
         for visits in self._visits:
             if visits > self._visits[0]:
-                self._log(f"no clear answer yet: searching with {visits} visits")
+                self._log(f"no clear answer yet: searching with {counted(visits, 'visit')}")
             limits = Limits(visits, cancel=cancel)
             found = self._expected(frame, color, region, asked, limits, found[:1])
             solution = Solution(frame.original, color, found)
