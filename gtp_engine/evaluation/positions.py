@@ -90,9 +90,7 @@ class Positions(NamedTuple):
     hash: Annotated[Keys, "B", BOARDS, 1]
     zobrist: NDArray[np.uint64]  # shared by all boards
     to_play: Annotated[IntArray, "B"]  # BLACK or WHITE
-    points: Annotated[
-        IntArray, "B", HISTORY
-    ]  # the last moves, the latest first: a point, PASS, or NULL_POINT before the first
+    points: Annotated[IntArray, "B", HISTORY]  # the last moves, latest first: a point, PASS, or NULL_POINT for none
     colors: Annotated[IntArray, "B", HISTORY]  # the colours that made them; 0 before the first
     forbidden: Annotated[NDArray[np.uint8], "B", "n"]  # 1 where ko or superko, nothing else, forbids `to_play` to play
     pass_ends: Annotated[IntArray, "B"]  # GOES_ON, or ENDS if a pass now ends the game, or IS_OVER if passes have
@@ -348,14 +346,10 @@ FloatArray = NDArray[np.float32]
 class Evaluation(NamedTuple):
     """The evaluation of B positions; n is the padded length of a board."""
 
-    policy: Annotated[
-        FloatArray, "B", "n"
-    ]  # probability of each move by its point, the pass at PASS; 0 where illegal; in all 1
+    policy: Annotated[FloatArray, "B", "n"]  # probability of each move by its point, of a pass at PASS; 0 where illegal
     win_black: Annotated[FloatArray, "B"]  # probability that Black wins
     loss_black: Annotated[FloatArray, "B"]  # probability that White wins; the rest is "no result"
-    score_black: Annotated[
-        FloatArray, "B"
-    ]  # points Black is expected to end up ahead (komi counted), the mean over results
+    score_black: Annotated[FloatArray, "B"]  # points Black ends up ahead, komi counted, the mean over possible results
     score_stdev: Annotated[FloatArray, "B"]  # standard deviation of that, points
     lead_black: Annotated[FloatArray, "B"]  # points Black is ahead: the extra komi that would make the game even
     ownership_black: Annotated[FloatArray, "B", "n"]  # in [−1, 1]; 0 off the board

@@ -112,9 +112,7 @@ class Leaves(NamedTuple):
     button: Annotated[NDArray[np.float64], "B"]  # points Black got from the button on the path: 0.5, −0.5 or 0
     margin: Annotated[NDArray[np.float64], "B"]  # points Black wins by where the game is over
     owner: Annotated[IntArray, "B", "n"]  # whose point it is where the game is over: BLACK, WHITE or EMPTY
-    filled: Annotated[
-        IntArray, 4
-    ]  # numbers of rows, of positions to be evaluated, of playouts, of extra ones among these
+    filled: Annotated[IntArray, 4]  # numbers of rows, of positions to evaluate, of playouts, of extra ones among these
     positions: Positions  # [S] of the leaves to be evaluated, by slot; the last ones where the game is over
 
 
@@ -122,9 +120,7 @@ class PathWork(NamedTuple):
     """Work arrays for a path."""
 
     keys: Annotated[NDArray[np.uint64], MAX_DEPTH + 1]  # keys of its positions (`position_key`), the root's first
-    first_key: Annotated[
-        IntArray, 1
-    ]  # the first that counts: after the button's pass, or any by simple ko and in clean-up
+    first_key: Annotated[IntArray, 1]  # the first that counts: after the button's pass, or any (simple ko, clean-up)
     occupied: Annotated[NDArray[np.uint8], "n"]  # as in Root, with the path
     queue: Annotated[IntArray, "n"]
     colors: Annotated[IntArray, "n"]

@@ -51,9 +51,7 @@ class Remembered(NamedTuple):
     """What searches found in positions that they visited often, for later ones; nothing if there are no places."""
 
     key: Annotated[NDArray[np.uint64], "places"]  # of a position under its conditions; 0: free
-    found: Annotated[
-        NDArray[np.float64], "places", REMEMBERED_VISITS + 1
-    ]  # the means VALUE to LEAD of `Tree.mean`, visits
+    found: Annotated[NDArray[np.float64], "places", REMEMBERED_VISITS + 1]  # means VALUE to LEAD of `Tree.mean`, visits
     conditions: Annotated[NDArray[np.uint64], 1]  # of the search that goes on; 0: it neither uses nor adds anything
 
 
