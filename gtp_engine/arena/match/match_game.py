@@ -1,10 +1,4 @@
-"""One game between two engines: their commands, its opening, its moves, its score.
-
-An engine gets the commands in the order in which gogui-twogtp sends them.  At the start: protocol_version, name,
-version, list_commands, tengen-ready if the engine is ours, and kata-set-param if the match sets the visits.  For each
-game: boardsize, clear_board, the rules if the engine lists a command for them, komi, a clock if the match has one, the
-handicap, and the opening's stones as `play`.  Rules come before komi because an engine may reset komi with them.  The
-client (`protocols.client.gtp_engines`) knows how clocks and rules are sent.
+"""One game between two engines: its opening, its moves, its score.
 
 Openings are an empty board, random moves, or game records from a folder.  Games go in pairs: both games of a pair have
 the same opening, with the colours of the engines swapped.  With a handicap each game has its own.
@@ -29,17 +23,17 @@ import random
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gtp_engine.arena.match.match_engine import MatchEngine
 from gtp_engine.arena.match.records import GameRecord, Reason, Winner
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, other_side
 from gtp_engine.base.errors import (
     CommandFailedError,
     EngineDiedError,
-    EngineError,
     EngineTimeoutError,
     IllegalMoveError,
     InvalidVertexError,
@@ -48,98 +42,15 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.config import Config
-from gtp_engine.go.clock import TimeKind, TimeLeft, full_time, time_after_move
+from gtp_engine.go.clock import TimeLeft, full_time, time_after_move
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.client.connection import EngineConnection
-from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
-from gtp_engine.protocols.client.simple import wait_for
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Engine
-
-_REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
-
-
-class MatchEngine(SimpleGtpEngine):
-    """An engine process and, after `shake_hands`, its name, version and commands.
-
-    Raises EngineError when the process cannot be started or fails.
-    """
-
-    def __init__(self, side: MatchSide, settings: MatchSettings, *, log: Path) -> None:
-        self.side = side
-        self._settings = settings
-        self._times = settings.time_settings()
-        connection = wait_for(EngineConnection.popen(settings.command(side), label=side, log=log))
-        super().__init__(GtpEngine(connection, settings.reply_timeout))
-
-    def shake_hands(self) -> None:
-        """Request name, version and commands, and set the engine's visits.
-
-        Raises EngineStartError when it does not speak GTP 2, MatchError when it lacks a command that every game needs.
-        """
-        self.hello()
-        missing = [command for command in _REQUIRED if not self.lists(command)]
-        if missing:
-            raise MatchError(f"{self.side}: {self.name} does not list {', '.join(missing)}, which every game needs")
-        if self.lists("tengen-ready"):  # before that, an engine that has just been installed plays by small searches
-            self.send("tengen-ready")
-        if self._settings.visits:
-            if not self.lists("kata-set-param"):
-                raise MatchError(
-                    f"{self.side}: the visits of {self.name} cannot be set (it does not list kata-set-param); "
-                    "leave out --visits and set the limit in its command"
-                )
-            self.send(f"kata-set-param maxVisits {self._settings.visits}")
-
-    def set_up_game(self, opening: Game) -> None:
-        """Give the engine the match's rules, komi and clock, then the stones and moves of an opening.
-
-        Raises MatchError when it refuses one of them: the match would be meaningless.
-        """
-        times, stones = self._times, sorted(opening.setup_stones, key=lambda stone: stone.color != WHITE)
-        kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else self.time_kinds()
-        if times is not None and times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
-            raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
-        if times is not None and not (times.kind in kinds or self.lists("time_settings")):
-            raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
-        try:
-            self.clear_board(opening)
-            if times is not None:
-                self.set_time_settings(times)
-            if self._settings.handicap and self.lists("set_free_handicap"):
-                self.set_up(opening)
-            else:  # White's stones first: Black's moves before White's first one would count as a handicap
-                self.play_moves(opening, stones)
-            self.play_moves(opening, opening.moves)
-        except CommandFailedError as error:
-            raise MatchError(f"the game cannot be set up: {error}") from error
-
-    def send_time_left(self, color: int, left: TimeLeft) -> None:
-        """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.
-
-        Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then relies
-        on its own clock.
-        """
-        times = self._times
-        is_emulated = times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self.time_kinds()
-        if times is None or not (self._settings.time_left or is_emulated):
-            return
-        with suppress(CommandFailedError):
-            self.set_time_left(color, times, left)
-
-    def final_score(self) -> str | None:
-        """Return the engine's score of the final position, or None when it has no such command or fails."""
-        if not self.lists("final_score"):
-            return None
-        try:
-            return self.send("final_score")
-        except EngineError:
-            return None
 
 
 EDGE_LINES: Final = 2

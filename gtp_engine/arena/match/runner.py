@@ -26,9 +26,9 @@ from glob import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gtp_engine.arena.match.match_engine import MatchEngine
 from gtp_engine.arena.match.match_game import (
     FinishedGame,
-    MatchEngine,
     Opening,
     Referee,
     load_openings,
