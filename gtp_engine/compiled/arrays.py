@@ -30,5 +30,8 @@ def _fields(kind: type[tuple[Any, ...]]) -> list[tuple[str, Any, tuple[Any, ...]
     fields = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         axes = getattr(hint, "__metadata__", ())
-        fields.append((name, get_args(get_args(hint.__origin__)[1])[0] if axes else None, axes))
+        numbers = getattr(hint, "__origin__", hint)
+        while arguments := get_args(numbers):  # NDArray[X] is ndarray[..., dtype[X]], from NumPy 2.5 on an alias with X
+            numbers = arguments[-1]
+        fields.append((name, numbers, axes))
     return fields

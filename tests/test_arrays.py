@@ -1,0 +1,22 @@
+"""Structures of arrays, as NumPy names their types before 2.5 and since."""
+
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
+
+from gtp_engine.compiled.arrays import zeros
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Alias: Any = TypeAliasType("Alias", NDArray[Scalar], type_params=(Scalar,))
+OfArray: Any = np.ndarray[tuple[Any, ...], np.dtype[Scalar]]
+
+
+@pytest.mark.parametrize("array", [NDArray, Alias, OfArray])
+def test_fields_have_the_numbers_and_the_axes_that_they_name(array: Any) -> None:
+    fields = [("queue", Annotated[array[np.int32], "n"]), ("pairs", Annotated[array[np.uint8], "B", 2]), ("seed", int)]
+    work: Any = zeros(NamedTuple("Work", fields), n=7, B=3, seed=5)
+    assert [(each.dtype, each.shape) for each in work[:2]] == [(np.int32, (7,)), (np.uint8, (3, 2))]
+    assert not work.queue.any() and work.seed == 5
