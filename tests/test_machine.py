@@ -9,9 +9,9 @@ import pytest
 
 from gtp_engine.base.machine import (
     available_cores,
-    available_memory_mib,
     cpu_quota,
     describe_machine,
+    free_memory_mib,
     give_memory_back,
     memory_mib,
     processor_name,
@@ -24,9 +24,18 @@ X86 = "processor\t: 0\nmodel name\t: AMD EPYC 9R14\nflags\t\t: fpu sse2 avx2 avx
 ARM = "processor\t: 0\nFeatures\t: fp asimd sve bf16 i8mm\n"
 
 
-def test_processor_name() -> None:
-    assert processor_name(X86) == "AMD EPYC 9R14"
-    assert processor_name("") != ""
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Stand for Linux's files: the test puts their texts in by name; all others are empty."""
+    texts: dict[str, str] = {}
+    monkeypatch.setattr("gtp_engine.base.machine._read", lambda path: texts.get(path.name, ""))
+    return texts
+
+
+def test_processor_name(files: dict[str, str]) -> None:
+    assert processor_name() != ""
+    files["cpuinfo"] = X86
+    assert processor_name() == "AMD EPYC 9R14"
 
 
 @pytest.mark.parametrize(
@@ -38,15 +47,16 @@ def test_processor_name() -> None:
         ("", None),
     ],
 )
-def test_simd_flags(cpuinfo: str, expected: list[str] | None) -> None:
-    assert simd_flags(cpuinfo) == expected
+def test_simd_flags(cpuinfo: str, expected: list[str] | None, files: dict[str, str]) -> None:
+    files["cpuinfo"] = cpuinfo
+    assert simd_flags() == expected
 
 
+@pytest.mark.usefixtures("files")
 def test_without_linux_files_llvm_knows_the_instruction_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Windows and macOS none was known, so networks were never run in 8 bits or bfloat16."""
     features = {"avx2": True, "avx512vnni": True, "avxvnni": False, "amx-int8": True, "sse2": True}
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
-    monkeypatch.setattr("gtp_engine.base.machine._read", lambda path: "")
     assert describe_machine()["simd"] == ["avx2", "avx512_vnni", "amx_int8"]
     features = {"neon": True, "dotprod": True, "i8mm": False}
     assert describe_machine()["simd"] == ["asimd", "asimddp"]
@@ -60,20 +70,25 @@ def test_without_linux_files_llvm_knows_the_instruction_sets(monkeypatch: pytest
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the instruction sets")
 def test_llvm_and_linux_agree() -> None:
-    assert simd_by_llvm() == simd_flags(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    assert simd_by_llvm() == simd_flags()
 
 
 @pytest.mark.parametrize(
     ("text", "cores"), [("150000 100000\n", 1.5), ("max 100000\n", None), ("", None), ("100000 0", None)]
 )
-def test_cpu_quota(text: str, cores: float | None) -> None:
-    assert cpu_quota(text) == cores
+def test_cpu_quota(text: str, cores: float | None, files: dict[str, str]) -> None:
+    files["cpu.max"] = text
+    assert cpu_quota() == cores
 
 
-def test_a_containers_limit_counts_when_it_is_lower() -> None:
-    assert memory_mib(str(64 << 20)) == 64
-    assert memory_mib("max\n") == memory_mib("")
-    assert (available_cores("150000 100000"), available_cores("50000 100000")) == (min(2, usable_cores()), 1)
+def test_a_containers_limit_counts_when_it_is_lower(files: dict[str, str]) -> None:
+    all_memory = memory_mib()
+    for limit, memory in ((str(64 << 20), 64), ("max\n", all_memory)):
+        files["memory.max"] = limit
+        assert memory_mib() == memory
+    for quota, cores in (("150000 100000", min(2, usable_cores())), ("50000 100000", 1)):
+        files["cpu.max"] = quota
+        assert available_cores() == cores
 
 
 @pytest.mark.parametrize(
@@ -87,8 +102,11 @@ def test_a_containers_limit_counts_when_it_is_lower() -> None:
     ],
     ids=["machine", "container", "container above its limit", "container that has read large files", "unknown"],
 )
-def test_free_memory(meminfo: str, limit: str, used: str, stat: str, expected: int | None) -> None:
-    assert available_memory_mib(meminfo, limit, used, stat) == expected
+def test_free_memory(
+    meminfo: str, limit: str, used: str, stat: str, expected: int | None, files: dict[str, str]
+) -> None:
+    files |= {"meminfo": meminfo, "memory.max": limit, "memory.current": used, "memory.stat": stat}
+    assert free_memory_mib() == expected
 
 
 def test_description_is_complete() -> None:

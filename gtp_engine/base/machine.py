@@ -32,14 +32,13 @@ def describe_machine() -> dict[str, Any]:
     Keys: platform, processor, simd (names from `SIMD_FLAGS`, or None), cores (online, usable), cpu_quota (cores that a
     container may use, or None), memory_mib (or None), free_memory_mib (or None).
     """
-    cpuinfo = _read(_CPUINFO)
     return {
         "platform": platform.platform(),
-        "processor": processor_name(cpuinfo),
-        "simd": simd_flags(cpuinfo) or simd_by_llvm(),
+        "processor": processor_name(),
+        "simd": simd_flags() or simd_by_llvm(),
         "cores": {"online": os.cpu_count(), "usable": usable_cores()},
-        "cpu_quota": cpu_quota(_read(_CGROUP / "cpu.max")),
-        "memory_mib": memory_mib(_read(_CGROUP / "memory.max")),
+        "cpu_quota": cpu_quota(),
+        "memory_mib": memory_mib(),
         "free_memory_mib": free_memory_mib(),
     }
 
@@ -47,8 +46,7 @@ def describe_machine() -> dict[str, Any]:
 @functools.cache
 def processor_key() -> str:
     """Return what distinguishes processors that run different code: name and instruction sets."""
-    cpuinfo = _read(_CPUINFO)
-    return f"{processor_name(cpuinfo)} {simd_flags(cpuinfo)} {platform.machine()}"
+    return f"{processor_name()} {simd_flags()} {platform.machine()}"
 
 
 def usable_cores() -> int:
@@ -58,9 +56,9 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def available_cores(cpu_max: str | None = None) -> int:
-    """Return how many threads are worth starting: one for each usable core, or the quota of `cpu_max` if lower."""
-    quota = cpu_quota(_read(_CGROUP / "cpu.max") if cpu_max is None else cpu_max)
+def available_cores() -> int:
+    """Return how many threads are worth starting: one for each usable core, or a container's quota if that is lower."""
+    quota = cpu_quota()
     return usable_cores() if quota is None else max(1, min(usable_cores(), math.ceil(quota)))
 
 
@@ -74,14 +72,14 @@ def has_equal_cores() -> bool:
     return sys.platform == "linux" and platform.machine() == "x86_64" and not _SMALL_CORES.exists()
 
 
-def processor_name(cpuinfo: str) -> str:
-    """Return the processor's name from the text of /proc/cpuinfo, or Python's name for it if that has none."""
-    return _field(cpuinfo, "model name") or platform.processor() or platform.machine() or "unknown"
+def processor_name() -> str:
+    """Return the processor's name from Linux's files, or Python's name for it if they have none."""
+    return _field(_CPUINFO, "model name") or platform.processor() or platform.machine() or "unknown"
 
 
-def simd_flags(cpuinfo: str) -> list[str] | None:
-    """Return those of `SIMD_FLAGS` in the text of /proc/cpuinfo, or None if it lists no flags."""
-    flags = (_field(cpuinfo, "flags") or _field(cpuinfo, "Features")).split()
+def simd_flags() -> list[str] | None:
+    """Return those of `SIMD_FLAGS` in Linux's files, or None if they list no flags."""
+    flags = (_field(_CPUINFO, "flags") or _field(_CPUINFO, "Features")).split()
     return [flag for flag in SIMD_FLAGS if flag in flags] if flags else None
 
 
@@ -98,47 +96,41 @@ def simd_by_llvm() -> list[str] | None:
     return [flag for flag in SIMD_FLAGS if flag.replace("_", "") in flags] if flags else None
 
 
-def cpu_quota(cpu_max: str) -> float | None:
-    """Return the cores a container's quota allows, from the text of cgroup's cpu.max; None without a quota."""
-    quota, _, period = cpu_max.strip().partition(" ")
+def cpu_quota() -> float | None:
+    """Return the cores a container's quota allows; None without a quota."""
+    quota, _, period = _read(_CGROUP / "cpu.max").strip().partition(" ")
     if not (quota.isdigit() and period.isdigit() and int(period)):
         return None
     return int(quota) / int(period)
 
 
-def memory_mib(memory_max: str) -> int | None:
+def memory_mib() -> int | None:
     """Return the machine's memory in MiB, or a container's limit if it is lower; None if neither is known."""
-    sizes = [int(memory_max)] if memory_max.strip().isdigit() else []
+    most = _read(_CGROUP / "memory.max").strip()
+    sizes = [int(most)] if most.isdigit() else []
     if sys.platform != "win32" and {"SC_PAGE_SIZE", "SC_PHYS_PAGES"} <= os.sysconf_names.keys():
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(sizes) // _MIB if sizes else None
 
 
 def free_memory_mib() -> int | None:
-    """Return the memory in MiB that new data can take without swapping; None where Linux's files do not give it."""
-    container = (_read(_CGROUP / f"memory.{name}") for name in ("max", "current", "stat"))
-    return available_memory_mib(_read(_MEMINFO), *container)
-
-
-def available_memory_mib(
-    meminfo: str, memory_max: str = "", memory_current: str = "", memory_stat: str = ""
-) -> int | None:
-    """Return the same from the texts of /proc/meminfo and of a cgroup's memory.max, memory.current and memory.stat.
+    """Return the memory in MiB that new data can take without swapping; None where Linux's files do not give it.
 
     Copies of files that were not used lately count as free, as in `docker stats`: the kernel drops them for new data.
     """
-    words = _field(meminfo, "MemAvailable").split()
+    words = _field(_MEMINFO, "MemAvailable").split()
     sizes = [int(words[0]) * 1024] if words else []
-    if memory_max.strip().isdigit() and memory_current.strip().isdigit():
-        stat = dict(line.split() for line in memory_stat.splitlines() if len(line.split()) == 2)
-        used = int(memory_current) - int(stat.get("inactive_file", 0))
-        sizes.append(max(0, int(memory_max) - max(0, used)))
+    most, current, stat = (_read(_CGROUP / f"memory.{name}").strip() for name in ("max", "current", "stat"))
+    if most.isdigit() and current.isdigit():
+        used = dict(line.split() for line in stat.splitlines() if len(line.split()) == 2)
+        kept = int(current) - int(used.get("inactive_file", 0))
+        sizes.append(max(0, int(most) - max(0, kept)))
     return min(sizes) // _MIB if sizes else None
 
 
 def own_memory_mib() -> int | None:
     """Return the memory in MiB that this process has in use; None where Linux's files do not give it."""
-    words = _field(_read(Path("/proc/self/status")), "VmRSS").split()
+    words = _field(Path("/proc/self/status"), "VmRSS").split()
     return int(words[0]) // 1024 if words else None
 
 
@@ -166,8 +158,9 @@ def _call_glibc(name: str, *arguments: int) -> None:
             getattr(ctypes.CDLL(None), name)(*arguments)
 
 
-def _field(text: str, name: str) -> str:
-    for line in text.splitlines():
+def _field(path: Path, name: str) -> str:
+    """Return what follows a name and a colon in a file, "" if nothing does."""
+    for line in _read(path).splitlines():
         key, _, value = line.partition(":")
         if key.strip() == name:
             return value.strip()
