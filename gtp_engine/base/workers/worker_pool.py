@@ -65,8 +65,8 @@ tasks may take hours.  While it is being made, it may always take as long as at 
 _REMEMBERED: Final = 101
 """Durations of tasks, the last ones, of which the median is taken."""
 
-_LONGEST_WAIT: Final = 3600.0
-"""Seconds between two looks at the workers: no system waits for any number."""
+_TICK: Final = 0.2
+"""Seconds between two looks at what is due: workers to start, workers that hang, machines that have joined."""
 
 HERE: Final = "this machine"
 """What stands for the name of a machine where there is only this one."""
@@ -248,21 +248,16 @@ class _Worker:
     node: str | None = None  # None until it is ready
     entries: dict[int, _Entry[Any, Any]] = field(default_factory=dict)
     since: float = math.inf  # when it began with the first of them, or to be made
-    is_lost: bool = False
 
 
 @dataclass
 class NodeTally:
-    """What a machine has done: its workers now, those that it has lost, its answers."""
+    """What a machine has done: the workers that it has lost, its answers."""
 
-    workers: int = 0
     lost: int = 0
     answers: int = 0
     is_warm: bool = False
-    first: _Worker | None = None
-    """The worker that does the first task on a machine that has no compiled kernels yet."""
-    waiting: list[_Worker] = field(default_factory=list)
-    """Those that get none until it is done."""
+    """Whether it has the compiled kernels; else only one of its workers gets a task."""
 
 
 class WorkerPool(Generic[Task, Answer]):
@@ -278,8 +273,6 @@ class WorkerPool(Generic[Task, Answer]):
         self._job: Final = job
         self._is_growing: Final = count is None
         self._workers: Final[list[_Worker]] = []
-        self._idle: Final[deque[_Worker]] = deque()
-        """Workers with room for a task, once for each."""
         self._waiting: Final[deque[_Entry[Task, Answer]]] = deque()
         self._noted: Final[dict[str, float]] = {}
         self._tasks = 0
@@ -303,10 +296,9 @@ class WorkerPool(Generic[Task, Answer]):
     @property
     def status(self) -> str:
         """How many workers are at work, on how many machines, and what they have done."""
-        tallies = list(self.nodes.copy().values())
-        counts = [tally.workers for tally in tallies if tally.workers]
-        answers = counted(sum(tally.answers for tally in tallies), "answer")
-        return f"{counted(sum(counts), 'worker')} on {counted(len(counts), 'node')}, {answers}"
+        nodes = [worker.node for worker in self._workers if worker.node is not None]
+        answers = counted(sum(tally.answers for tally in self.nodes.copy().values()), "answer")
+        return f"{counted(len(nodes), 'worker')} on {counted(len({*nodes}), 'node')}, {answers}"
 
     def submit(self, task: Task) -> "Future[Answer]":
         """Return the future answer of a task.
@@ -336,11 +328,8 @@ class WorkerPool(Generic[Task, Answer]):
         """Take events until the pool is closed."""
         try:
             while True:
-                try:
-                    event = self._events.get(timeout=self._seconds_to_wait())
-                except Empty:
-                    pass
-                else:
+                with contextlib.suppress(Empty):
+                    event = self._events.get(timeout=_TICK)
                     if event is None:
                         return
                     self._take(event)
@@ -356,13 +345,6 @@ class WorkerPool(Generic[Task, Answer]):
             for worker in self._workers:
                 if worker.station is not None:
                     worker.station.end()
-
-    def _seconds_to_wait(self) -> float | None:
-        times = [self._look_again] * self._is_growing + [self._tell_again] * self._has_machines
-        for worker in self._workers:
-            times += [worker.start_at, worker.since + self._patience(worker)]
-        first = min(times, default=math.inf)
-        return min(_LONGEST_WAIT, max(0.0, first - time.monotonic())) if first < math.inf else None
 
     def _drop_events(self) -> None:
         with contextlib.suppress(Empty):
@@ -380,8 +362,8 @@ class WorkerPool(Generic[Task, Answer]):
             return
         worker, message = event
         match message:
-            case _ if worker.is_lost:
-                return  # its tasks have been given to others
+            case _ if worker is not self._workers[worker.number]:
+                return  # it is lost, and its tasks have been given to others
             case _Answered() | _Failed():
                 self._answer(worker, message)
             case _Placed():
@@ -396,12 +378,8 @@ class WorkerPool(Generic[Task, Answer]):
             case Lost():
                 self._lose(worker, message.reason, worker.node)
 
-    @property
-    def _has_machines(self) -> bool:
-        return any(node != HERE for node in self.nodes)
-
     def _tell_status(self) -> None:
-        if self._has_machines and time.monotonic() >= self._tell_again:
+        if time.monotonic() >= self._tell_again and any(node != HERE for node in self.nodes):
             self.note(self.status)
             self._tell_again = time.monotonic() + _STATUS_INTERVAL
 
@@ -438,21 +416,7 @@ class WorkerPool(Generic[Task, Answer]):
             self.nodes[message.node] = NodeTally(is_warm=message.is_warm)
             if message.node != HERE:
                 self.note(f"node {message.node} has joined")
-        tally = self.nodes[message.node]
-        tally.workers += 1
-        tally.waiting += [worker] * self._job.ahead
         worker.node, worker.since = message.node, math.inf
-        self._let_work(tally)
-
-    def _let_work(self, tally: NodeTally) -> None:
-        """Let the workers of a machine have tasks: all, or only a first one as long as the kernels are not compiled."""
-        if tally.is_warm:
-            self._idle.extend(tally.waiting)
-            tally.waiting.clear()
-            return
-        while tally.waiting and (tally.first is None or tally.first.is_lost):
-            tally.first = tally.waiting.pop(0)
-            self._idle.append(tally.first)
 
     def _patience(self, worker: _Worker) -> float:
         """Return the seconds that a worker may be at a task, or at being made."""
@@ -477,7 +441,6 @@ class WorkerPool(Generic[Task, Answer]):
 
     def _lose(self, worker: _Worker, reason: str, node: str | None) -> None:
         """Give a lost worker's tasks to others, and start another one of its number, at once or later."""
-        worker.is_lost = True
         if worker.station is not None:
             worker.station.end()
         failures = 0 if self._gives_up_task(worker, reason) else worker.failures + 1
@@ -485,10 +448,7 @@ class WorkerPool(Generic[Task, Answer]):
         life = worker.life + (worker.node is not None)
         self._workers[worker.number] = _Worker(worker.number, life, failures, time.monotonic() + pause)
         if worker.node is not None:
-            tally = self.nodes[worker.node]
-            tally.workers -= 1
-            tally.lost += 1
-            self._let_work(tally)
+            self.nodes[worker.node].lost += 1
         self._note_failure(reason, node)
         if all(each.failures >= MOST_LOSSES for each in self._workers):
             self._fail(WorkerError(f"all workers failed {MOST_LOSSES} times in a row; the last one: {reason}"))
@@ -517,13 +477,9 @@ class WorkerPool(Generic[Task, Answer]):
 
     def _dispatch(self) -> None:
         """Send tasks to workers that have room."""
-        while self._waiting and self._idle:
-            worker = self._idle.popleft()
-            if worker.is_lost:
-                continue
+        while self._waiting and (worker := self._next_worker()) is not None:
             entry, future = self._waiting[0], self._waiting.popleft().future
             if future.done() or not (future.running() or future.set_running_or_notify_cancel()):
-                self._idle.appendleft(worker)
                 continue
             self._tasks += 1
             if not worker.entries:
@@ -531,6 +487,18 @@ class WorkerPool(Generic[Task, Answer]):
             worker.entries[self._tasks] = entry
             assert worker.station is not None, "it is ready"
             worker.station.send(self._tasks, entry.task)
+
+    def _next_worker(self) -> _Worker | None:
+        """Return a worker that has room for a task, one with as few as any; None if there is none."""
+        busy = {worker.node for worker in self._workers if worker.entries}
+        ready = [
+            worker
+            for worker in self._workers
+            if worker.node is not None
+            and len(worker.entries) < self._job.ahead
+            and (self.nodes[worker.node].is_warm or worker.node not in busy)
+        ]
+        return min(ready, key=lambda worker: len(worker.entries), default=None)
 
     def _answer(self, worker: _Worker, message: _Answered | _Failed) -> None:
         entry = worker.entries.pop(message.task)
@@ -541,9 +509,7 @@ class WorkerPool(Generic[Task, Answer]):
         assert worker.node is not None, "it is ready"
         tally = self.nodes[worker.node]
         tally.answers += 1
-        self._idle.append(worker)
         tally.is_warm = True
-        self._let_work(tally)
         if isinstance(message, _Failed):
             entry.fail(message.error)
         else:
