@@ -5,12 +5,13 @@ import os
 import queue
 import threading
 import time
+from functools import partial
 from typing import IO, Any, Final
 
 from busy_machine import bound, wait_for_readers
 
 from gtp_engine.config import Config
-from gtp_engine.protocols.analysis.server import AnalysisSession
+from gtp_engine.protocols.analysis.server import run_session
 from gtp_engine.protocols.line_session import Loader
 
 TIMEOUT: Final = 60
@@ -92,7 +93,7 @@ class SessionClient(Client):
         self.error: Exception | None = None
         self._streams = os.fdopen(theirs_in, "rb", buffering=0), os.fdopen(theirs_out, "wb", buffering=0)
         loader = Loader[Any](getattr(backend, "load", backend))
-        self.session = AnalysisSession(config, loader, log=self.log.append, **options)
+        self._session = partial(run_session, config, loader, *self._streams, log=self.log.append, **options)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -117,7 +118,7 @@ class SessionClient(Client):
 
     def _run(self) -> None:
         try:
-            self.session.run(*self._streams)  # type: ignore[arg-type]
+            self._session()
         except Exception as error:
             self.error = error
         self._streams[1].close()

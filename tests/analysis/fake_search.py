@@ -126,13 +126,17 @@ def report_of(game: Game, *, visits: int = 10, has_network: bool = True) -> Sear
 
 
 class FakeBackend:
-    """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`."""
+    """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`.
+
+    They fail with `failure`, if there is one.
+    """
 
     def __init__(self, seconds_per_visit: float = 0.0, seconds_to_begin: float = 0.0) -> None:
         self.seconds_per_visit = seconds_per_visit
         self.seconds_to_begin = seconds_to_begin
         self.opened: list[FakeSearcher] = []
         self.configs: list[Config] = []
+        self.failure: Exception | None = None
         self.caches_cleared = 0
         self.is_closed = False
         self.is_loaded = threading.Event()
@@ -143,7 +147,7 @@ class FakeBackend:
         return self
 
     def open_searcher(self, config: Config) -> FakeSearcher:
-        self.opened.append(FakeSearcher(self.seconds_per_visit, self.seconds_to_begin))
+        self.opened.append(FakeSearcher(self.seconds_per_visit, self.seconds_to_begin, failure=self.failure))
         self.configs.append(config)
         return self.opened[-1]
 

@@ -66,24 +66,22 @@ def no_results(query: Query, turn: int) -> dict[str, Any]:
     return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
 
 
-class _View:
+class _View(ReportView):
     """Shows results as the query's perspective sees them, with the fields that the query wants."""
 
     def __init__(self, query: Query, game: Game, to_play: int) -> None:
         analysis = query.config.analysis
+        super().__init__(game, analysis.perspective, to_play, analysis.pv_length + 1)
         self._wanted: Final = query.wanted
-        self._values: Final = ReportView(game, analysis.perspective, to_play, analysis.pv_length + 1)
-        self._game: Final = game
-        self._to_play: Final = to_play
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
         move = replace(move, pv=move.pv[: _length_of_phase(self._game, move.pv)])
-        info = {name: rounded(value) for name, value in self._values.move(order, move).items()}
+        info = {name: rounded(value) for name, value in self.move(order, move).items()}
         if "includeNoResultValue" in self._wanted:
             info["noResultValue"] = rounded(move.no_result)
         if "includePVVisits" in self._wanted and move.pv_visits:
-            info |= {name: values[: len(info["pv"])] for name, values in self._values.pv_visits(move).items()}
+            info |= {name: values[: len(info["pv"])] for name, values in self.pv_visits(move).items()}
         return info | self.maps(move, "includeMovesOwnership")
 
     def root_info(self, report: SearchReport) -> dict[str, Any]:
@@ -93,7 +91,7 @@ class _View:
             "currentPlayer": _LETTERS[report.to_play],
             "thisHash": this_hash,
             "symHash": symmetry_hash,
-            **self._values.root(report),
+            **self.root(report),
         }
         if report.raw is not None:
             info |= self._raw_info(report.raw)
@@ -105,15 +103,15 @@ class _View:
         """Return the ownership and its deviation that a field and its "Stdev" want, row by row from the top left."""
         maps = {}
         if field in self._wanted and found.ownership_black is not None:
-            maps["ownership"] = self._values.owned(found.ownership_black)
+            maps["ownership"] = self.owned(found.ownership_black)
         if f"{field}Stdev" in self._wanted and found.ownership_stdev is not None:
-            maps["ownershipStdev"] = self._values.over_board(found.ownership_stdev)
+            maps["ownershipStdev"] = self.over_board(found.ownership_stdev)
         return {name: np.round(values, OWNERSHIP_DECIMALS).tolist() for name, values in maps.items()}
 
     def policy(self, raw: RawEvaluation) -> list[float]:
         """Return the policy row by row from the top left, the pass last, −1 where a move is illegal."""
         legal = {PASS, *self._game.legal_points(self._to_play)}
-        points = (*self._values.points, PASS)
+        points = (*self.points, PASS)
         return [rounded(float(raw.policy[point])) if point in legal else -1.0 for point in points]
 
     def _raw_info(self, raw: RawEvaluation) -> dict[str, float]:
@@ -121,7 +119,7 @@ class _View:
 
         Errors and times that it does not predict are −1, half of that for the winrate, as in KataGo.
         """
-        seen = raw.seen_by(self._values.color)
+        seen = raw.seen_by(self.color)
         return {
             "rawWinrate": seen.winrate,
             "rawLead": seen.lead,
@@ -135,7 +133,7 @@ class _View:
 
     def _human_info(self, human: RawEvaluation) -> dict[str, float]:
         """Return the fields of `rootInfo` from the human-like network."""
-        seen = human.seen_by(self._values.color)
+        seen = human.seen_by(self.color)
         return {
             "humanWinrate": seen.winrate,
             "humanScoreMean": seen.score,

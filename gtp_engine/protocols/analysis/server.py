@@ -1,7 +1,7 @@
 """The analysis server: one line of JSON in, responses out at once or when the analysis is done; threads and streams.
 
-`AnalysisServer` answers every line, however malformed, and continues; the search is in `worker`.  `AnalysisSession` is
-a server on two streams (`protocols.line_session`), with these threads:
+`AnalysisServer` answers every line, however malformed, and continues; the search is in `worker`.  `run_session` puts it
+on two streams (`protocols.line_session`), with these threads:
 
 - The main thread waits for the end.
 - The reader takes lines from stdin at any time and answers those that need no search.
@@ -29,7 +29,7 @@ from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.protocols.analysis.query import Fields, Query, QueryError, parse_query
 from gtp_engine.protocols.analysis.results import no_results
 from gtp_engine.protocols.analysis.schedule import Job, Schedule, SharedSchedule
-from gtp_engine.protocols.analysis.worker import Searchers, Worker
+from gtp_engine.protocols.analysis.worker import Worker
 from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
 
 if TYPE_CHECKING:
@@ -205,64 +205,52 @@ class Output:
             self._gone()
 
 
-class AnalysisSession:
-    """A session with queries on one stream and responses on another; `run` returns when it is over.
+def run_session(
+    config: Config,
+    loader: "Loader[SharedEngines]",
+    stdin: BinaryIO,
+    stdout: BinaryIO,
+    *,
+    quit_without_waiting: bool = False,
+    log: Callable[[str], None] = write_log,
+) -> tuple[str | None, bool]:
+    """Answer the queries of `stdin` on `stdout`; starts `loader`, which may take long.
 
-    `run` starts `loader`, which may take long.  With `quit_without_waiting` the session ends at once at the end of
-    stdin, otherwise after every query is answered.
+    With `quit_without_waiting` the session ends at once at the end of `stdin`, otherwise after every query is answered.
+    Returns why `stdout` could not be written to, if there is a reader, and whether all threads have ended.  Raises the
+    error that made loading fail.
     """
+    failure: BaseException | None = None
+    over = threading.Event()
+    output, shared = Output(stdout, over.set), SharedSchedule()
+    schedule = shared.open(config.analysis.parallel, output.send)
+    server = AnalysisServer(lambda: config, schedule, loader, log)
 
-    def __init__(
-        self,
-        config: Config,
-        loader: "Loader[SharedEngines]",
-        *,
-        quit_without_waiting: bool = False,
-        log: Callable[[str], None] = write_log,
-    ) -> None:
-        self._config: Final = config
-        self._loader: Final = loader
-        self._is_hasty: Final = quit_without_waiting
-        self._log: Final = log
-        self._over: Final = threading.Event()
-        self._error: BaseException | None = None
-        self.has_ended = False
-        """Whether the session is over and its threads have ended."""
-
-    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> str | None:
-        """Answer queries until the session is over; return why `stdout` could not be written to, if there is a reader.
-
-        Raises the error that made loading fail.
-        """
-        output = Output(stdout, self._over.set)
-        shared = SharedSchedule()
-        schedule = shared.open(self._config.analysis.parallel, output.send)
-        server = AnalysisServer(lambda: self._config, schedule, self._loader, self._log)
-        searcher = threading.Thread(target=self._search, args=(shared,), name="searcher", daemon=True)
-        searcher.start()
-        ended = self._over.set if self._is_hasty else shared.close
-        with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=self._over.set):
-            self._loader.start()
-            self._over.wait()
-            shared.close()
-            schedule.terminate(lambda job: True)
-            searcher.join(END_WAIT)
-            output.close(END_WAIT if self._is_hasty else None)
-        if self._error is not None:
-            raise self._error
-        self.has_ended = not searcher.is_alive()
-        return output.writer.trouble
-
-    def _search(self, schedule: SharedSchedule) -> None:
+    def search() -> None:
         """Do the jobs of the schedule, once the backend is loaded."""
+        nonlocal failure
         try:
-            backend = self._loader()
-            Worker(schedule, Searchers(backend.open_searcher), self._log).run()
+            backend = loader()
+            Worker(shared, backend.open_searcher, log).run()
             backend.close()
         except Exception as error:
-            self._error = error.__cause__ if isinstance(error, EngineUnavailableError) else error
+            failure = error.__cause__ if isinstance(error, EngineUnavailableError) else error
         finally:
-            self._over.set()
+            over.set()
+
+    searcher = threading.Thread(target=search, name="searcher", daemon=True)
+    searcher.start()
+    ended = over.set if quit_without_waiting else shared.close
+    with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=over.set):
+        loader.start()
+        over.wait()
+        shared.close()
+        schedule.terminate(lambda job: True)
+        searcher.join(END_WAIT)
+        output.close(END_WAIT if quit_without_waiting else None)
+    if failure is not None:
+        raise failure
+    return output.writer.trouble, not searcher.is_alive()
 
 
 def serve(
@@ -277,6 +265,11 @@ def serve(
     Raises the error that made loading fail.  If the searching thread is still loading or compiling at the end, the
     process exits instead of returning.
     """
-    loader = Loader(load)
-    session = AnalysisSession(config, loader, quit_without_waiting=quit_without_waiting, log=log)
-    return run_process(session.run, loader, lambda status: session.has_ended, log)
+    loader, has_ended = Loader(load), False
+
+    def run(*streams: BinaryIO) -> str | None:
+        nonlocal has_ended
+        trouble, has_ended = run_session(config, loader, *streams, quit_without_waiting=quit_without_waiting, log=log)
+        return trouble
+
+    return run_process(run, loader, lambda status: has_ended, log)
