@@ -162,7 +162,6 @@ class Scorer:
         if thresholds.status_visits == 1:
             found = [self._evaluated(game, color) for color in (BLACK, WHITE)]
             return [self._with_captures(game, each, found) for each in found] if game.is_over else found
-        self._searches.restart_separate()
         without_passes = game.copy()
         without_passes.undo(game.consecutive_passes)
         limits = Limits(thresholds.status_visits, cancel=cancel)

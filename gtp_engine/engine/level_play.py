@@ -6,13 +6,14 @@ the engine has them already: a human-like network that the user has chosen takes
 end of the game is the engine's own in all cases (`decision`).
 """
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config
+from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.level_drawing import choose_move, found_at
@@ -25,7 +26,8 @@ from gtp_engine.engine.level_table import (
     scaled,
     settings_of,
 )
-from gtp_engine.engine.searches import Searches, evaluate_game
+from gtp_engine.engine.resources import Resources
+from gtp_engine.engine.searches import Searches, evaluate_game, impartial_config, new_searcher
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import LoadShipped
@@ -68,10 +70,9 @@ class LevelPlay:
     def __init__(self, searches: Searches, seed: int, load_shipped: LoadShipped) -> None:
         self._main: Final = searches
         self._load_shipped: Final = load_shipped
-        self._own_strong: Searches | None = None
-        self._own_human: Evaluator | None = None
+        self._loaded: Final[dict[str, Evaluator]] = {}
+        self._levels: LevelTable | None = None
         self._random = np.random.default_rng(seed)
-        self._tables: Final[dict[str, LevelTable]] = {}
 
     @property
     def is_on(self) -> bool:
@@ -98,8 +99,8 @@ class LevelPlay:
     def own_evaluators(self) -> list[Evaluator]:
         """Return the networks beside the engine's own, which are loaded now if need be; raises as `prepare` does."""
         self._table()
-        strong = [] if self._strong is self._main else self._strong.resources.evaluators
-        return [*strong, *([self._human] if self._human is self._own_human else [])]
+        self._strong()
+        return [*self._loaded.values()]
 
     def describe(self, width: int, height: int) -> str:
         """Return a sentence about the level on this board, for the log."""
@@ -110,7 +111,9 @@ class LevelPlay:
     def search(self, game: Game, color: int, request: SearchRequest, watcher: Watcher) -> SearchReport:
         """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""
         limits = Limits(1, watcher, request.limits.playouts, request.limits.cancel)
-        report = self._strong.search_afresh(game, color, replace(request, limits=limits))
+        strong, config = self._strong()
+        with closing(new_searcher(strong, impartial_config(strong, config))) as search:
+            report = search.run(game, replace(request, limits=limits), to_play=color)
         profile = str(_profile(self._settings(game.width, game.height)))
         config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
         people = evaluate_game(self._human, game, color, config, (ANY_SYMMETRY,))
@@ -122,10 +125,13 @@ class LevelPlay:
         found = found_at(game, report.to_play, report.raw, report.human.policy, excluded)
         settings = self._settings(game.width, game.height)
         question = choose_move(game, report.to_play, found, settings, self._random)
+        strong, config = self._strong()
+        assert strong.evaluator is not None, "it has one"
+        config = config.with_values({"puct.root_policy_optimism": 0.0})
         try:
             after = next(question)
             while True:
-                evaluation = self._strong.evaluate(after, after.to_play, (ANY_SYMMETRY,), 0.0)
+                evaluation = evaluate_game(strong.evaluator, after, after.to_play, config, (ANY_SYMMETRY,))
                 after = question.send(float(evaluation.lead_black[0]))
         except StopIteration as ended:
             return int(ended.value)
@@ -136,15 +142,15 @@ class LevelPlay:
         points = scaled(LOST + HOPE * below, game.width, game.height)
         return for_color(report.lead_black, report.to_play) < -points
 
-    @property
-    def _strong(self) -> Searches:
-        """The searches that see what a move loses; raises ModelError if their network cannot be loaded."""
+    def _strong(self) -> tuple[Resources, Config]:
+        """Return the network that sees what a move loses, and the configuration of its searches.
+
+        Raises ModelError if it cannot be loaded.
+        """
         main = self._main.resources.evaluator
         if main is not None and main.info.name == STRONG_MODEL:
-            return self._main
-        if self._own_strong is None:
-            self._own_strong = self._main.beside(self._load_shipped(STRONG_MODEL))
-        return self._own_strong
+            return self._main.resources, self._main.config
+        return Resources(self._shipped(STRONG_MODEL)), replace(self._main.config, human=HumanConfig())
 
     @property
     def _human(self) -> Evaluator:
@@ -152,10 +158,14 @@ class LevelPlay:
         for evaluator in reversed(self._main.resources.evaluators):
             if evaluator.info.needs_profile:
                 return evaluator
-        if self._own_human is None:
-            self._own_human = self._load_shipped(HUMAN_MODEL)
-            self._main.resources.others.append(self._own_human)
-        return self._own_human
+        return self._shipped(HUMAN_MODEL)
+
+    def _shipped(self, name: str) -> Evaluator:
+        """Return a network that ships; it belongs to the engine's once it has been loaded.  Raises ModelError."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load_shipped(name)
+            self._main.resources.others.append(self._loaded[name])
+        return self._loaded[name]
 
     def _settings(self, width: int, height: int) -> LevelSettings:
         """Return how the level chooses its moves on this board."""
@@ -163,14 +173,12 @@ class LevelPlay:
 
     def _table(self) -> LevelTable:
         """Return the level table of the human-like network, which is read once; raises ModelError if damaged."""
-        human = self._human
-        name = human.info.name
-        if name not in self._tables:
-            config = self._main.config.network
+        if self._levels is None:
+            human, config = self._human, self._main.config.network
             is_main = human is self._main.resources.evaluator
-            given = None if human is self._own_human else config.model if is_main else config.human_model
-            self._tables[name] = read_table(None if given is None else model_path(given), name)
-        return self._tables[name]
+            given = None if human in self._loaded.values() else config.model if is_main else config.human_model
+            self._levels = read_table(None if given is None else model_path(given), human.info.name)
+        return self._levels
 
 
 def _profile(settings: LevelSettings) -> HumanProfile:

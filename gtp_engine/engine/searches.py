@@ -1,7 +1,8 @@
-"""The two searches of an engine: which algorithm they use, and the limits for each purpose.
+"""The searches of an engine: which algorithm they use, and the limits for each purpose.
 
     Searches          the game search keeps its tree from move to move; the separate search starts afresh for every
-                      position: it confirms the end of a game and estimates dead stones (`impartial_config`)
+                      position: it confirms the end of a game and estimates dead stones (`impartial_config`); so does
+                      that of other games
     new_searcher      makes a search as configured
     Thresholds        how many visits and samples a conclusion needs: a single rollout proves little, a single network
                       evaluation a lot
@@ -10,7 +11,7 @@
     measure_searches  how fast searches are
     evaluate_game     the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
 
-Both searches share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
+They share one evaluator, if there is one, so only one of them runs at a time.  All methods are for one thread
 at a time; any other thread ends a search by its cancel token.
 """
 
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config, HumanConfig
+from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.book.book import orientation
 from gtp_engine.engine.resources import Resources
@@ -38,7 +39,7 @@ from gtp_engine.evaluation.evaluator import (
     Request,
 )
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions, put_row
+from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.phases import initial_advantage_black
@@ -186,9 +187,11 @@ def impartial_config(resources: Resources, config: Config) -> Config:
     return config.with_values(values | {"search.search": "rave", "search.rollout_policy": "auto"})
 
 
-def new_searches(resources: Resources, config: Config) -> tuple[Searcher, Searcher]:
-    """Return a new search for moves, and one with `impartial_config`; raises ConfigError as `new_searcher` does."""
-    return new_searcher(resources, config), new_searcher(resources, impartial_config(resources, config))
+def new_searches(resources: Resources, config: Config) -> tuple[Searcher, Searcher, Searcher]:
+    """Return new searches: for moves, with `impartial_config`, of other games; raises ConfigError as `new_searcher`."""
+    configs = (config, impartial_config(resources, config), config)
+    game, separate, other = (new_searcher(resources, each) for each in configs)
+    return game, separate, other
 
 
 class Searches:
@@ -205,9 +208,7 @@ class Searches:
         )
         """The networks, which may be used while a search runs."""
         self._seed: int | None = None
-        self._game_search, self._separate_search = new_searches(self.resources, config)
-        self._other_search: Searcher | None = None
-        self._beside: Final[list[Searches]] = []
+        self._game_search, self._separate_search, self._other_search = new_searches(self.resources, config)
         self._batches: dict[tuple[int, int], GameBatches] = {}
 
     @property
@@ -267,16 +268,8 @@ class Searches:
 
     def search_other(self, game: Game, limits: Limits) -> SearchReport:
         """Search a position of any game with the engine's configuration and a new tree; the others stay as they are."""
-        if self._other_search is None:
-            self._other_search = new_searcher(self.resources, self.config)
         self._other_search.clear()
         return self._other_search.run(game, limits)
-
-    def _drop_other(self) -> None:
-        """Let the next `search_other` begin with a new search."""
-        if self._other_search is not None:
-            self._other_search.close()
-            self._other_search = None
 
     def ponder(self, game: Game, advantage_black: float | None, cancel: CancelToken) -> None:
         """Search the position, with the opponent to play, within the limits of pondering; the tree keeps what it finds.
@@ -297,13 +290,12 @@ class Searches:
         self._game_search.run(game, limits)
 
     def search_afresh(self, game: Game, to_play: int, asked: SearchRequest | Limits) -> SearchReport:
-        """Search the position for either side with a new tree; that of the game stays as it is."""
-        self._separate_search.clear()
-        return self._separate_search.run(game, asked, to_play=to_play)
+        """Search the position for either side with a new tree; that of the game stays as it is.
 
-    def restart_separate(self) -> None:
-        """Restart the random numbers of the separate search: what it finds then depends on the position alone."""
+        What it finds depends on the position alone.
+        """
         self._separate_search.set_seed(0)
+        return self._separate_search.run(game, asked, to_play=to_play)
 
     def confirm(
         self, game: Game, to_play: int, *, deadline: float, cancel: CancelToken, visits: int | None = None
@@ -317,7 +309,6 @@ class Searches:
             return None
         watcher = TimeWatcher(TimeBudget(seconds, seconds), self.config, self.thresholds.settled_visits)
         limits = Limits(visits or self.thresholds.confirm_visits, watcher, cancel=cancel)
-        self.restart_separate()
         symmetry = orientation(game)
         return turned_back(self.search_afresh(game.transformed(symmetry), to_play, limits), symmetry, game)
 
@@ -384,68 +375,41 @@ class Searches:
         """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""
         return self._game_search.known(game, color)
 
-    def beside(self, evaluator: Evaluator) -> "Searches":
-        """Return searches with another network and no human-like one; what is told to these is told to them, too."""
-        searches = Searches(_without_human_settings(self.config), evaluator)
-        if self._seed is not None:
-            searches.set_seed(self._seed)
-        self._beside.append(searches)
-        return searches
-
-    def _parts(self) -> "tuple[Searcher | Searches, ...]":
-        """Return the searches that keep a tree, and those with other networks."""
-        return self._game_search, self._separate_search, *self._beside
+    def _searchers(self) -> tuple[Searcher, Searcher, Searcher]:
+        return self._game_search, self._separate_search, self._other_search
 
     def clear(self) -> None:
         """Forget trees and cached evaluations."""
-        self._drop_other()
-        for part in self._parts():
-            part.clear()
+        for search in self._searchers():
+            search.clear()
         self.resources.clear_cache()
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers of the searches at `seed` (None: differently every time) and forget their trees."""
         self._seed = seed
-        self._drop_other()
-        for part in self._parts():
-            part.set_seed(seed)
+        for search in self._searchers():
+            search.set_seed(seed)
 
     def configure(self, config: Config) -> None:
         """Use another configuration; trees and random numbers stay unless an option that shapes the trees changes.
 
-        Then trees are dropped, and the random numbers restart at the seed that was set.
+        Then trees are dropped, and the random numbers restart at the seed that was set.  Nothing changes if it raises
+        ConfigError.
         """
-        old, self.config = self.config, config
-        self._drop_other()
-        if not config.shapes_trees_like(old):
-            self._replace_searches(old)
-        for searches in self._beside:
-            searches.configure(_without_human_settings(config))
-
-    def _replace_searches(self, old: Config) -> None:
-        """Make new searches for the configuration; on a ConfigError `old` is that again."""
-        try:
-            searches = new_searches(self.resources, self.config)
-        except ConfigError:
-            self.config = old
-            raise
-        for former, search in zip((self._game_search, self._separate_search), searches, strict=True):
-            former.close()
-            if self._seed is not None:
-                search.set_seed(self._seed)
-        self._game_search, self._separate_search = searches
+        if not config.shapes_trees_like(self.config):
+            searches = new_searches(self.resources, config)
+            for former, search in zip(self._searchers(), searches, strict=True):
+                former.close()
+                if self._seed is not None:
+                    search.set_seed(self._seed)
+            self._game_search, self._separate_search, self._other_search = searches
+        self.config = config
 
     def close(self) -> None:
         """End the searches and free the networks."""
-        self._drop_other()
-        for part in self._parts():
-            part.close()
+        for search in self._searchers():
+            search.close()
         self.resources.close()
-
-
-def _without_human_settings(config: Config) -> Config:
-    """Return the configuration for a network without a human-like one beside it."""
-    return replace(config, human=HumanConfig())
 
 
 def measure_searches(
@@ -508,21 +472,11 @@ class GameBatches:
         self._size: Final = (width, height)
         self._batch: Final = new_positions(BATCH_ROWS, width, height)
         self._evaluation: Final = new_evaluation(BATCH_ROWS, width, height)
-        self._kept = new_positions(0, width, height)
-        self._rows = GameRows(self._kept)
-        self._places: dict[int, int] = {}
+        self._known: dict[int, tuple[Positions, GameRows]] = {}
 
     def evaluate(self, games: Sequence[Game], options: EvaluationOptions) -> Iterator[tuple[Evaluation, int]]:
         """Yield the evaluation of each game with its row; what is in it holds until the next batch."""
-        known = {id(game): game for game in games}
-        if len(known) > len(self._kept.key):
-            self._kept = new_positions(len(known), *self._size)
-            self._rows, self._places = GameRows(self._kept), {}
-        self._places = {name: row for name, row in self._places.items() if name in known}
-        free = iter(sorted(set(range(len(self._kept.key))) - set(self._places.values())))
-        for name in known:
-            if name not in self._places:
-                self._places[name] = next(free)
+        self._known = {id(game): self._known.get(id(game)) or self._new_row() for game in games}
         for first in range(0, len(games), BATCH_ROWS):
             part = games[first : first + BATCH_ROWS]
             for row, game in enumerate(part):
@@ -531,12 +485,16 @@ class GameBatches:
             for row in range(len(part)):
                 yield self._evaluation, row
 
+    def _new_row(self) -> tuple[Positions, GameRows]:
+        position = new_positions(1, *self._size)
+        return position, GameRows(position)
+
     def _write(self, row: int, game: Game) -> None:
-        place, part = self._places[id(game)], since_move_out_of_turn(game, game.to_play)
-        self._rows.fill(place, game)
+        (position, rows), part = self._known[id(game)], since_move_out_of_turn(game, game.to_play)
+        rows.fill(0, game)
         if part is not game:
-            write_conditions(self._kept, place, conditions_of(part))
-        put_row(self._batch, row, self._kept, place)
+            write_conditions(position, 0, conditions_of(part))
+        put_row(self._batch, row, position, 0)
 
 
 def evaluate_game(

@@ -40,7 +40,7 @@ def test_the_configuration_and_the_network_decide_what_evaluates(
     for searcher in new_searches(resources, config):
         with contextlib.closing(searcher):
             found.append(searcher.run(Game(5), Limits(2)).raw is not None)
-    assert found == [moves, questions]
+    assert found == [moves, questions, moves]
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_speed_is_measured_with_rollouts_mixed_in(share: float) -> None:
     assert (speed.positions, speed.visits) == (10, 20) and speed.evaluations >= 10
 
 
-def test_what_searches_are_told_holds_for_those_beside_them() -> None:
+def test_networks_that_were_loaded_later_are_cleared_and_closed() -> None:
     told: list[str] = []
 
     class Telling(FakeEvaluator):
@@ -95,16 +95,11 @@ def test_what_searches_are_told_holds_for_those_beside_them() -> None:
         def close(self) -> None:
             told.append("close")
 
-    config = Config().with_values({"human.human_profile": "rank_5k", "search.visits": 8})
-    searches = Searches(config, FakeEvaluator(needs_profile=True))
-    beside = searches.beside(Telling())
+    searches = Searches(Config(), FakeEvaluator())
     searches.resources.others.append(Telling())
-    assert beside.config == config.with_values({"human.human_profile": ""})
-    searches.configure(config.with_values({"search.visits": 9}))
-    assert beside.config == config.with_values({"human.human_profile": "", "search.visits": 9})
     searches.clear()
     searches.close()
-    assert told == ["clear", "clear", "close", "close"]
+    assert told == ["clear", "close"]
 
 
 @pytest.fixture
