@@ -19,7 +19,6 @@ from gtp_engine.engine.time_manager import (
     TimeWatcher,
     budget,
     effort,
-    is_settled,
     may_stop_when_won,
     obvious_factor,
     should_stop,
@@ -492,10 +491,12 @@ def test_early_stop_never_changes_the_leader(
         (50, ENOUGH - 1, 0.999, True, False),
     ],
 )
-def test_is_settled(choices: int, visits: int, winrate: float, when_won: bool, expected: bool) -> None:
+def test_a_settled_move_is_played_early(
+    choices: int, visits: int, winrate: float, when_won: bool, expected: bool
+) -> None:
     found = progress(1.0, choices=choices, leader_visits=visits, winrate=winrate)
-    assert is_settled(found, DEFAULT.time, when_won=when_won, enough_visits=ENOUGH) is expected
-    assert not is_settled(found, DEFAULT.time, when_won=False, when_forced=False, enough_visits=ENOUGH)
+    assert TimeWatcher(LIMITS, DEFAULT, ENOUGH, may_stop_when_won=when_won)(found) is expected
+    assert not TimeWatcher(LIMITS, DEFAULT, ENOUGH, may_stop_when_forced=False)(found)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 MoveChooser  makes a task of the request, has it decided, and waits as a person does; the engine plays the move
 Choice       the result
-Delays       how long to wait before a move
 """
 
 import threading
@@ -52,7 +51,7 @@ an interpreted rollout 0.1 s.  Rollouts also come in batches of so many, between
 _SHAPE: Final = 2.0
 _SHARE: Final = 0.5
 _LEAST_PROBABILITY: Final = 0.1
-"""The distribution of waits, see `Delays`; KataGo's (`delayMoveScale` in `cpp/command/gtp.cpp`)."""
+"""The distribution of waits, see `delay_before`; KataGo's (`delayMoveScale` in `cpp/command/gtp.cpp`)."""
 
 COMPILING_NODES: Final = 20
 """Positions of one proof meanwhile, a second of an interpreted reader for each dozen chains."""
@@ -132,7 +131,7 @@ class MoveChooser:
         self._log: Final = log
         self._resignation: Final = Resignation(config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
-        self._delays = Delays(seed)
+        self._random = np.random.default_rng(seed)
         self._book: Final = None if config.play.book is None else BookPlay(config.play.book, log)
         self._variety = Variety(config.variety, log)
         self.is_seeded = config.search.seed is not None
@@ -147,7 +146,7 @@ class MoveChooser:
 
     def set_seed(self, seed: int) -> None:
         """Restart the random numbers of the delays and of the level's draws at `seed`."""
-        self._delays = Delays(seed)
+        self._random = np.random.default_rng(seed)
         self._level.set_seed(seed)
 
     def prepare(self, game: Game, color: int, request: SearchRequest, clock: Clock, start: float) -> MoveTask:
@@ -196,7 +195,7 @@ class MoveChooser:
                 f"It had one visit: the first evaluation took {passed:.1f} s, as the network is prepared once for each "
                 "board size."
             )
-        delay = self._delays.seconds(choice, self._searches.config.play)
+        delay = delay_before(choice, self._searches.config.play, self._random)
         wait(min(delay, task.deadline - time.perf_counter()), task.cancel)
         if task.deadline < inf:
             task.clock.note_lateness(time.perf_counter() - task.deadline)
@@ -300,24 +299,18 @@ def describe(task: MoveTask, choice: Choice) -> str:
     )
 
 
-class Delays:
-    """Draws how long to wait before moves, as a person does: longer for moves that the policy finds surprising.
+def delay_before(choice: Choice, config: PlayConfig, random: np.random.Generator) -> float:
+    """Return how long to wait before a move, as a person does: longer for one that the policy finds surprising.
 
     The mean is ½ s / (p + 0.1) seconds for the configured scale s and the policy's probability p of the move; waits
-    follow a gamma distribution of shape 2 around it.
+    follow a gamma distribution of shape 2 around it.  0 without a policy, and for a resignation.
     """
-
-    def __init__(self, seed: int) -> None:
-        self._random: Final = np.random.default_rng(seed)
-
-    def seconds(self, choice: Choice, config: PlayConfig) -> float:
-        """Return how long to wait before a move; 0 without a policy, and for a resignation."""
-        policy = choice.report.human or choice.report.raw
-        if config.delay <= 0.0 or choice.resign or policy is None:
-            return 0.0
-        probability = max(0.0, float(policy.policy[choice.point]))
-        mean = _SHARE * config.delay / (probability + _LEAST_PROBABILITY)
-        return min(float(self._random.gamma(_SHAPE)) * mean / _SHAPE, config.delay_max)
+    policy = choice.report.human or choice.report.raw
+    if config.delay <= 0.0 or choice.resign or policy is None:
+        return 0.0
+    probability = max(0.0, float(policy.policy[choice.point]))
+    mean = _SHARE * config.delay / (probability + _LEAST_PROBABILITY)
+    return min(float(random.gamma(_SHAPE)) * mean / _SHAPE, config.delay_max)
 
 
 def wait(seconds: float, cancel: CancelToken) -> None:

@@ -22,7 +22,7 @@ Management for Monte Carlo Tree Search", 2015 (stopping when the leader cannot b
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import e, exp, inf
 from typing import Final
 
@@ -322,19 +322,6 @@ def may_stop_when_won(*, moves_played: int, area: int, config: Config) -> bool:
     return not config.search.is_limited and moves_played >= LATE_MOVES * area
 
 
-def is_settled(
-    progress: Progress, config: TimeConfig, *, when_won: bool, when_forced: bool = True, enough_visits: int
-) -> bool:
-    """Return whether more search cannot matter.
-
-    It cannot with `when_forced` if there is a single move to choose from, which has been tried, and with `when_won`
-    (`may_stop_when_won`) if the leader wins after `enough_visits`.  The losing side keeps thinking.
-    """
-    if when_forced and progress.choices <= 1 and progress.leader_visits > 0:
-        return True
-    return when_won and progress.winrate >= config.settled_winrate and progress.leader_visits >= enough_visits
-
-
 def should_stop(
     progress: Progress,
     limits: TimeBudget,
@@ -344,7 +331,7 @@ def should_stop(
     early_stop: bool = True,
     enough_share: float = 1.0,
 ) -> bool:
-    """Return whether a search should end; `rate` is its playouts a second, `settled` the result of `is_settled`.
+    """Return whether a search should end; `rate` is its playouts a second, `settled` whether more cannot matter.
 
     The caller must have a move to play even if the first call returns True.
 
@@ -365,36 +352,28 @@ def should_stop(
     return progress.runner_up_visits + rate * (deadline - elapsed) < enough_share * progress.leader_visits
 
 
+@dataclass(eq=False)
 class TimeWatcher:
-    """The watcher of one search (see `Limits`); `late` seconds of the budget had passed when the search began.
-
-    With `may_stop_when_won` a very high winrate ends the search after `enough_visits` of the leader, with
-    `may_stop_when_forced` a single move to choose from does once it has been tried.
+    """The watcher of one search (see `Limits`).
 
     A search calls its watcher between two batches, and a batch of a slow network takes half a second.  So the watcher
     stops the search before the step that would exceed the maximum.  If the maximum is an average, it stops before a
     step of which more than half would exceed it.
     """
 
-    def __init__(
-        self,
-        budget: TimeBudget,
-        config: Config,
-        enough_visits: int,
-        *,
-        late: float = 0.0,
-        may_stop_when_won: bool = False,
-        may_stop_when_forced: bool = True,
-    ) -> None:
-        self._budget: Final = budget
-        self._config: Final = config
-        self._enough_visits: Final = enough_visits
-        self._late: Final = late
-        self._may_stop_when_won: Final = may_stop_when_won
-        self._may_stop_when_forced: Final = may_stop_when_forced
-        self._steps: Final[deque[float]] = deque(maxlen=RECENT_STEPS)
-        self._last_call = 0.0
-        self._first: Progress | None = None
+    budget: TimeBudget
+    config: Config
+    enough_visits: int
+    """Visits of the leader from which a very high winrate ends the search, with `may_stop_when_won`."""
+    _: KW_ONLY
+    late: float = 0.0
+    """Seconds of the budget that had passed when the search began."""
+    may_stop_when_won: bool = False
+    may_stop_when_forced: bool = True
+    """Whether a single move to choose from ends the search, once it has been tried."""
+    _steps: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS), init=False)
+    _last_call: float = field(default=0.0, init=False)
+    _first: Progress | None = field(default=None, init=False)
 
     def __call__(self, progress: Progress) -> bool:
         """Return whether to stop now."""
@@ -405,20 +384,22 @@ class TimeWatcher:
         self._steps.append(progress.seconds - self._last_call)
         self._last_call = progress.seconds
         next_step = max(self._steps)
-        maximum = self._budget.maximum - self._late - (next_step / 2 if self._budget.is_average else next_step)
-        target = min(self._budget.target - self._late, maximum)
-        if progress.entropy is not None and not self._budget.is_average:
-            target *= obvious_factor(self._config.time, entropy=progress.entropy, surprise=progress.surprise)
-        config = self._config.time
-        settled = is_settled(
-            progress,
-            config,
-            when_won=self._may_stop_when_won,
-            when_forced=self._may_stop_when_forced,
-            enough_visits=self._enough_visits,
-        )
-        limits = replace(self._budget, target=target, maximum=maximum)
-        enough_share = self._config.puct.futile_visits or 1.0
+        maximum = self.budget.maximum - self.late - (next_step / 2 if self.budget.is_average else next_step)
+        target = min(self.budget.target - self.late, maximum)
+        if progress.entropy is not None and not self.budget.is_average:
+            target *= obvious_factor(self.config.time, entropy=progress.entropy, surprise=progress.surprise)
         return should_stop(
-            progress, limits, rate=rate, settled=settled, early_stop=config.early_stop, enough_share=enough_share
+            progress,
+            replace(self.budget, target=target, maximum=maximum),
+            rate=rate,
+            settled=self._is_settled(progress),
+            early_stop=self.config.time.early_stop,
+            enough_share=self.config.puct.futile_visits or 1.0,
         )
+
+    def _is_settled(self, progress: Progress) -> bool:
+        """Return whether more search cannot matter; the losing side keeps thinking."""
+        if self.may_stop_when_forced and progress.choices <= 1 and progress.leader_visits > 0:
+            return True
+        is_won = progress.winrate >= self.config.time.settled_winrate and progress.leader_visits >= self.enough_visits
+        return self.may_stop_when_won and is_won

@@ -1,5 +1,6 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
+import numpy as np
 import pytest
 from engine_positions import only
 from fake_evaluators import FakeEvaluator, RecordingEvaluator, fake_shipped
@@ -9,7 +10,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
-from gtp_engine.engine.move_choice import Delays
+from gtp_engine.engine.move_choice import delay_before
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -82,8 +83,8 @@ def test_a_level_needs_a_network_that_evaluates_the_score(evaluator: Evaluator |
 
 
 def mean_delay(choice: Choice) -> float:
-    config = Config().with_values({"play.delay": 2.0}).play
-    return sum(Delays(seed).seconds(choice, config) for seed in range(400)) / 400
+    config, random = Config().with_values({"play.delay": 2.0}).play, np.random.default_rng(1)
+    return sum(delay_before(choice, config, random) for _ in range(400)) / 400
 
 
 def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
@@ -95,8 +96,10 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
         raw.policy[choice.point] = probability
         assert mean_delay(choice) == pytest.approx(seconds, rel=0.1)
     capped = Config().with_values({"play.delay": 2.0, "play.delay_max": 0.25}).play
-    assert max(Delays(seed).seconds(choice, capped) for seed in range(20)) == 0.25
-    assert Delays(1).seconds(choice, Config().play) == mean_delay(Choice(choice.point, choice.report, resign=True)) == 0
+    random = np.random.default_rng(1)
+    assert max(delay_before(choice, capped, random) for _ in range(20)) == 0.25
+    assert delay_before(choice, Config().play, random) == 0.0
+    assert mean_delay(Choice(choice.point, choice.report, resign=True)) == 0.0
 
 
 def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):
