@@ -97,15 +97,12 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
     ownership = with_proofs(ownership, proved)
     dead = dead_stones(game, ownership)
-    colors = remove_dead(game.board, dead)
-    stride = int(game.board.info[STRIDE])
-    owners = area_owners(colors, stride)
+    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
     points = board_points(game.width, game.height)
     if not has_both_colors(game):  # stones of one colour surround everything, which proves nothing yet
         owners[game.board.color == EMPTY] = EMPTY
     neutral = tuple(point for point in points if owners[point] == EMPTY)
-    around = ([colors[near] for near in neighbors(point, width=game.width)] for point in neutral)
-    is_open = not all(BLACK in near or WHITE in near for near in around)
+    is_open = _is_open(game, neutral, dead)
     is_decided = (
         all(abs(chain_ownership(game, chain, ownership)) >= DECIDED for chain in chains_of(game))
         and all(for_color(ownership[p], int(owners[p])) >= DECIDED for p in points if owners[p] != EMPTY)
@@ -160,8 +157,7 @@ def with_dead(game: Game, status: StatusEstimate, dead: frozenset[int]) -> Statu
     owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
     points = board_points(game.width, game.height)
     neutral = tuple(point for point in points if owners[point] == EMPTY)
-    is_open = any(_is_open(game, area, dead) for area in neutral_areas(game, owners))
-    return replace(status, dead=dead, owners=owners, neutral=neutral, is_open=is_open)
+    return replace(status, dead=dead, owners=owners, neutral=neutral, is_open=_is_open(game, neutral, dead))
 
 
 def neutral_areas(game: Game, owners: NDArray[np.int32]) -> list[set[int]]:
@@ -177,7 +173,7 @@ def neutral_areas(game: Game, owners: NDArray[np.int32]) -> list[set[int]]:
 
 
 def _is_open(game: Game, area: Iterable[int], dead: frozenset[int]) -> bool:
-    """Return whether some point of an area touches no living stone: it is neither a seki nor a few neutral points."""
+    """Return whether some point of an area touches no living stone: it is not only sekis and a few neutral points."""
     stones = np.isin(game.board.color, (BLACK, WHITE))
     stones[list(dead)] = False
     return any(not stones[list(neighbors(point, width=game.width))].any() for point in area)
