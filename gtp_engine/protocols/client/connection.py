@@ -84,12 +84,13 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         self._process: asyncio.SubprocessTransport | None = None
         self._output: asyncio.ReadTransport
         self._input: asyncio.WriteTransport
-        self._lines: Final[deque[tuple[float, str]]] = deque()
+        self._lines: Final[deque[tuple[float, str] | None]] = deque()
+        """With their times of arrival; None after the last."""
         self._partial: Final = bytearray()
         self._arrived: Final = asyncio.Event()
         self._ended: Final = asyncio.Event()
         self._stderr_ended: Final = asyncio.Event()
-        self._has_ended_output = self._is_closed = self._is_killed = False
+        self._is_closed = self._is_killed = False
         self.made_in: Final = os.getpid()
 
     @classmethod
@@ -169,9 +170,12 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
 
     def _add_line(self) -> None:
         if not self._is_closed:
-            self._lines.append((time.monotonic(), self._partial.decode("utf-8", errors="replace").rstrip("\r")))
-            self._arrived.set()
+            self._add((time.monotonic(), self._partial.decode("utf-8", errors="replace").rstrip("\r")))
         self._partial.clear()
+
+    def _add(self, line: tuple[float, str] | None) -> None:
+        self._lines.append(line)
+        self._arrived.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         """Note that stdout or stderr has ended."""
@@ -180,13 +184,12 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         elif fd == 1:
             if self._partial:
                 self._add_line()
-            self._has_ended_output = True
-            self._arrived.set()
+            self._add(None)
 
     def process_exited(self) -> None:
-        """Note the end of the process."""
+        """Note the end of the process, and soon that of its output."""
         self._ended.set()
-        self._arrived.set()
+        self._loop.call_later(_LAST_SECONDS, self._add, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that a socket has been closed, here or there."""
@@ -216,31 +219,27 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         Raises EngineDiedError, and EngineTimeoutError after killing the engine (a late reply would be taken for that of
         the next command); both name `command`.
         """
-        while not self._lines:
-            if self._has_ended_output:
-                raise await self.died(command)
-            left, has_ended = deadline - time.monotonic(), self._ended.is_set()
-            if left <= 0:
-                self.kill()
-                words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{await self.last_words()}"
-                raise EngineTimeoutError(words)
-            self._arrived.clear()
-            if not await _within(_LAST_SECONDS if has_ended else left, self._arrived) and has_ended:
-                raise await self.died(command)
+        if not await self.wait_for_line(deadline - time.monotonic()):
+            self.kill()
+            words = f"{self.label}: no reply to {shown(command)} within {seconds:g} s{await self.last_words()}"
+            raise EngineTimeoutError(words)
+        if (line := self._lines[0]) is None:
+            raise await self.died(command)
         if len(self._lines) == MOST_WAITING:
             self._output.resume_reading()
-        return self._lines.popleft()
+        self._lines.popleft()
+        return line
 
     def has_line(self) -> bool:
         """Return whether `next_line` would return at once."""
-        return bool(self._lines)
+        return bool(self._lines) and self._lines[0] is not None
 
     async def wait_for_line(self, seconds: float) -> bool:
         """Wait at most so long; return whether there is a line, or the end."""
-        if not self._lines and not self._has_ended_output:
+        if not self._lines:
             self._arrived.clear()
             await _within(max(0.0, seconds), self._arrived)
-        return bool(self._lines) or self._has_ended_output
+        return bool(self._lines)
 
     def is_alive(self) -> bool:
         """Return whether the engine runs, or this end has left the connection open."""
@@ -251,8 +250,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         if self.is_alive():
             self._is_closed = True  # nothing is kept any more, so that an engine can write what it still has
             self._lines.clear()
-            if not self._has_ended_output:
-                self._output.resume_reading()
+            self._output.resume_reading()
             self._input.write_eof()
             await _within(QUIT_SECONDS, self._ended)
         self._is_closed = True

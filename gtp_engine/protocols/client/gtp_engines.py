@@ -26,6 +26,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import wraps
+from itertools import takewhile
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from gtp_engine.base.errors import (
@@ -250,10 +251,8 @@ class GtpEngine(AsyncClient):
         wanted = _Sent.of(game)
         known, self._position = self._position, None  # unknown if a command fails
         if known is not None and known.base == wanted.base:
-            common = next(
-                (i for i, pair in enumerate(zip(known.moves, wanted.moves, strict=False)) if pair[0] != pair[1]),
-                min(len(known.moves), len(wanted.moves)),
-            )
+            pairs = zip(known.moves, wanted.moves, strict=False)
+            common = len([*takewhile(lambda pair: pair[0] == pair[1], pairs)])
             if len(known.moves) == common or self.lists("undo"):
                 for _ in range(len(known.moves) - common):
                     await self.send("undo")
