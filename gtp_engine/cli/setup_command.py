@@ -13,7 +13,7 @@ from gtp_engine.cli.options import FILE, ConfigCommand, config_options, given_te
 from gtp_engine.config import Config, Option
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Section, option
-from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, Locations, apply, difference, engine_program
+from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, apply, difference, engine_program
 
 _NETWORKS: Final = ("network.model", "network.human_model")
 _LOG: Final = "gtp.log"
@@ -57,8 +57,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, settings:
     if only_print:
         click.echo(chosen.printed(command))
         return
-    place = Locations(file=None if file is None else file.absolute())
-    change = chosen.change(command, place)
+    change = chosen.change(command, (file or chosen.usual_file()).absolute())
     if change.old == change.new:
         click.echo(f"{chosen.title} is already set up.")
         return
@@ -73,7 +72,7 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, settings:
             raise
     if (backup := apply(change)) is not None:
         click.echo(f"Backup: {backup}")
-    click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, place)}")
+    click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, change.path)}")
 
 
 def _refuse_unused(given: dict[str, str], unused: Mapping[str, str], title: str) -> None:

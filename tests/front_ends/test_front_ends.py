@@ -3,12 +3,13 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, FrontEnd, Locations, apply, difference
+from gtp_engine.people.front_ends import FRONT_ENDS, Change, EngineCommand, apply, difference, programs
 
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
@@ -23,13 +24,23 @@ FILES = {
 }
 
 
-def place(home: Path, **values: Any) -> Locations:
-    return Locations(**{"platform": "linux", "home": home, "current": home, "variables": {}, **values})
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have home and the current folder where the test's files are, as on Linux."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(programs, "sys", SimpleNamespace(platform="linux"))
+    for name in ("APPDATA", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
 
 
-def set_up(name: str, home: Path, command: EngineCommand = COMMAND, **values: Any) -> Any:
+def change(name: str, command: EngineCommand, file: Path | None = None) -> Change:
+    return FRONT_ENDS[name].change(command, (file or FRONT_ENDS[name].usual_file()).absolute())
+
+
+def set_up(name: str, command: EngineCommand = COMMAND, file: Path | None = None) -> Any:
     """Write a program's configuration and return the backup, None without an older file."""
-    return apply(FRONT_ENDS[name].change(command, place(home, **values)))
+    return apply(change(name, command, file))
 
 
 def write(path: Path, content: Any) -> Path:
@@ -45,7 +56,7 @@ SABAKI_OTHERS = [{"name": "GNU Go", "path": "/usr/games/gnugo", "args": "--mode 
 class TestSabaki:
     def test_an_entry_is_added_and_everything_else_is_kept(self, tmp_path: Path) -> None:
         path = write(tmp_path / FILES["sabaki"], {"a": "ü", "engines.list": SABAKI_OTHERS, "z": [1.5]})
-        backup = set_up("sabaki", tmp_path)
+        backup = set_up("sabaki")
         expected = {"a": "ü", "engines.list": [{**SABAKI_ENTRY, "commands": ""}, *SABAKI_OTHERS], "z": [1.5]}
         assert json.loads(path.read_text(encoding="utf-8")) == expected
         assert list(json.loads(path.read_text(encoding="utf-8"))) == ["a", "engines.list", "z"]
@@ -54,33 +65,37 @@ class TestSabaki:
     def test_an_older_entry_is_replaced_in_its_place(self, tmp_path: Path) -> None:
         older = {"name": "Tengen", "path": "/old", "args": "", "commands": "x", "id": 7}
         path = write(tmp_path / FILES["sabaki"], {"engines.list": [*SABAKI_OTHERS, older]})
-        set_up("sabaki", tmp_path)
+        set_up("sabaki")
         assert json.loads(path.read_text())["engines.list"][1] == {**SABAKI_ENTRY, "commands": "x", "id": 7}
-        again = FRONT_ENDS["sabaki"].change(COMMAND, place(tmp_path))
+        again = change("sabaki", COMMAND)
         assert again.old == again.new, "a second time changes nothing"
 
     @pytest.mark.parametrize(
-        ("values", "folder"),
+        ("platform", "variable", "folder"),
         [
-            ({}, ".config/Sabaki"),
-            ({"variables": {"XDG_CONFIG_HOME": "{home}/xdg"}}, "xdg/Sabaki"),
-            ({"platform": "darwin"}, "Library/Application Support/Sabaki"),
-            ({"platform": "win32"}, "AppData/Roaming/Sabaki"),
-            ({"platform": "win32", "variables": {"APPDATA": "{home}/app"}}, "app/Sabaki"),
+            ("linux", None, ".config/Sabaki"),
+            ("linux", "XDG_CONFIG_HOME", "own/Sabaki"),
+            ("darwin", None, "Library/Application Support/Sabaki"),
+            ("win32", None, "AppData/Roaming/Sabaki"),
+            ("win32", "APPDATA", "own/Sabaki"),
         ],
     )
-    def test_the_folder_is_the_platforms(self, tmp_path: Path, values: dict[str, Any], folder: str) -> None:
-        variables = {name: text.format(home=tmp_path) for name, text in values.pop("variables", {}).items()}
+    def test_the_folder_is_the_platforms(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, variable: str | None, folder: str
+    ) -> None:
+        monkeypatch.setattr(programs, "sys", SimpleNamespace(platform=platform))
+        if variable is not None:
+            monkeypatch.setenv(variable, str(tmp_path / "own"))
         (tmp_path / folder).mkdir(parents=True)
-        assert set_up("sabaki", tmp_path, variables=variables, **values) is None
+        assert set_up("sabaki") is None
         assert (tmp_path / folder / "settings.json").is_file()
 
     def test_a_sabaki_whose_settings_are_elsewhere_is_not_set_up(self, tmp_path: Path) -> None:
         """A portable build for Windows and Flatpak have other folders, and read no file in this one."""
         with pytest.raises(ConfigError, match=r"no folder .*Sabaki.*--file FILE, or enter by hand what --print shows"):
-            set_up("sabaki", tmp_path)
+            set_up("sabaki")
         assert [*tmp_path.rglob("*")] == []
-        set_up("sabaki", tmp_path, file=tmp_path / "portable" / "settings.json")
+        set_up("sabaki", file=tmp_path / "portable" / "settings.json")
         assert (tmp_path / "portable" / "settings.json").is_file()
 
 
@@ -96,7 +111,7 @@ KATRAIN = {"general": {"version": "1.20.0"}, "engine": {"backend": "", "katago":
 )
 def test_in_katrain_the_engine_is_the_custom_command(tmp_path: Path, command: EngineCommand, line: str) -> None:
     path = write(tmp_path / ".katrain/config.json", KATRAIN)
-    set_up("katrain", tmp_path, command)
+    set_up("katrain", command)
     engine = {"backend": "custom", "katago": "x", "altcommand": line}
     assert json.loads(path.read_text()) == {**KATRAIN, "engine": engine}
 
@@ -113,7 +128,7 @@ class TestLizzie:
     def test_without_its_first_engine_lizzie_does_not_start_so_ours_is_the_first(self, tmp_path: Path) -> None:
         path = write(tmp_path / "config.txt", self.settings("a"))
         for command in (SIMPLE, EngineCommand("/opt/gtp-engine")):
-            set_up("lizzie", tmp_path, command)
+            set_up("lizzie", command)
             leelaz = json.loads(path.read_text())["leelaz"]
             assert leelaz == {"engine-command": " ".join(command.words), "engine-command-list": ["a"]}
 
@@ -125,7 +140,7 @@ class TestLizzie:
             settings = self.settings()
             settings["leelaz"]["engine-command"] = line
             write(tmp_path / "config.txt", settings)
-            set_up("lizzie", tmp_path, SIMPLE)
+            set_up("lizzie", SIMPLE)
             assert json.loads((tmp_path / "config.txt").read_text())["leelaz"]["engine-command"] == line
 
     @pytest.mark.parametrize(
@@ -134,7 +149,7 @@ class TestLizzie:
     def test_the_command_gets_a_place_of_its_own(self, tmp_path: Path, before: tuple[str, ...], number: int) -> None:
         (tmp_path / "leelaz").touch()
         write(tmp_path / "config.txt", self.settings(*before))
-        set_up("lizzie", tmp_path, SIMPLE)
+        set_up("lizzie", SIMPLE)
         after = self.commands(tmp_path)
         assert after[number] == "/opt/gtp-engine --level 5k"
         assert after[:number] + after[number + 1 :] == [*before[:number], *before[number + 1 :]]
@@ -143,7 +158,7 @@ class TestLizzie:
         (tmp_path / "leelaz").touch()
         write(tmp_path / "config.txt", self.settings(*"abcdefghi"))
         with pytest.raises(ConfigError, match="has 9 engines"):
-            set_up("lizzie", tmp_path)
+            set_up("lizzie")
 
     def test_blanks_are_quoted(self) -> None:
         line = '"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k'
@@ -158,7 +173,7 @@ class TestGoGui:
         return [line.removeprefix(self.PREFIX) for line in lines if line.startswith(self.PREFIX)]
 
     def test_a_program_is_added(self, tmp_path: Path) -> None:
-        set_up("gogui", tmp_path)
+        set_up("gogui")
         assert self.programs(tmp_path) == [
             "size=1",
             '0.command=\\"/opt/my engine/gtp-engine\\" --model \\"/nets/a b.onnx\\" --level 5k',
@@ -170,11 +185,11 @@ class TestGoGui:
 
     def test_the_rest_is_kept_and_an_older_program_of_ours_is_replaced(self, tmp_path: Path) -> None:
         write(tmp_path / ".gogui-prefs", "#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")
-        set_up("gogui", tmp_path)
-        set_up("gogui", tmp_path, EngineCommand("/gnugo", label="GNU Go"))
+        set_up("gogui")
+        set_up("gogui", EngineCommand("/gnugo", label="GNU Go"))
         path = tmp_path / ".gogui-prefs"
         path.write_text(path.read_text().replace("0.version=", "0.version=2"))
-        set_up("gogui", tmp_path, SIMPLE)
+        set_up("gogui", SIMPLE)
         found = self.programs(tmp_path)
         wanted = {"size=2", "0.version=2", "1.command=/gnugo", "0.command=/opt/gtp-engine --level 5k"}
         assert wanted < set(found) and len(found) == 11
@@ -185,7 +200,7 @@ class TestGoGui:
     def test_a_damaged_file_is_refused(self, tmp_path: Path, size: str) -> None:
         path = write(tmp_path / ".gogui-prefs", f"{self.PREFIX}size={size}\n")
         with pytest.raises(ConfigError, match="expected a number up to 1000"):
-            set_up("gogui", tmp_path)
+            set_up("gogui")
         assert path.read_text() == f"{self.PREFIX}size={size}\n"
 
 
@@ -198,7 +213,7 @@ FILLED_IN = {
 
 class TestServers:
     def test_ogs_names_every_word_of_the_command(self, tmp_path: Path) -> None:
-        set_up("ogs", tmp_path)
+        set_up("ogs")
         text = (tmp_path / "gtp2ogs.json5").read_text()
         assert '"/opt/my engine/gtp-engine",\n            "--model",\n            "/nets/a b.onnx"' in text
         assert 'apikey: "FILL ME IN"' in text
@@ -208,11 +223,11 @@ class TestServers:
         [("kgs", "engine=/opt/gtp-engine --level 5k"), ("cgos", "  CommandLine = /opt/gtp-engine --level 5k")],
     )
     def test_kgs_and_cgos(self, tmp_path: Path, name: str, line: str) -> None:
-        set_up(name, tmp_path, SIMPLE)
+        set_up(name, SIMPLE)
         assert line in (tmp_path / FILES[name]).read_text().splitlines()
         for program in ("/opt/my engine/gtp-engine", "/opt/o'neil/gtp-engine"):
             with pytest.raises(ConfigError, match=r"cannot pass on .*/opt/"):
-                set_up(name, tmp_path, EngineCommand(program))
+                set_up(name, EngineCommand(program))
 
     @pytest.mark.parametrize(
         ("program", "line"),
@@ -228,16 +243,16 @@ class TestServers:
     def test_a_second_time_keeps_what_the_user_filled_in(self, tmp_path: Path, name: str) -> None:
         """It proposed the file without the key or password."""
         path, (before, after) = tmp_path / FILES[name], FILLED_IN[name]
-        set_up(name, tmp_path, SIMPLE)
+        set_up(name, SIMPLE)
         completed = write(path, path.read_text().replace(before, after)).read_text()
         assert after in completed
-        again = FRONT_ENDS[name].change(SIMPLE, place(tmp_path))
+        again = change(name, SIMPLE)
         assert again.old == again.new == completed
         other = EngineCommand("/opt/gtp-engine", ("--level", "3d"), platform="linux")
-        shown = difference(FRONT_ENDS[name].change(other, place(tmp_path)))
+        shown = difference(change(name, other))
         assert shown.startswith(f"--- {path}\n+++ {path}\n")
         assert "3d" in shown and "k3y" not in shown and "s3cret" not in shown
-        set_up(name, tmp_path, other)
+        set_up(name, other)
         assert path.read_text() == completed.replace("5k", "3d")
 
     @pytest.mark.parametrize(
@@ -246,7 +261,7 @@ class TestServers:
     def test_the_difference_hides_secrets_in_every_form(self, tmp_path: Path, line: str) -> None:
         """Java's properties also separate a name and its value by a blank."""
         write(tmp_path / "kgs.properties", f"name bot\n{line}\nroom Computer Go\n")
-        shown = difference(FRONT_ENDS["kgs"].change(SIMPLE, place(tmp_path)))
+        shown = difference(change("kgs", SIMPLE))
         assert "s3cret" not in shown
         assert "name bot" in shown and "room Computer Go" in shown
 
@@ -277,7 +292,7 @@ class TestServers:
     )
     def test_only_the_command_of_a_file_changes(self, tmp_path: Path, name: str, old: str, new: str) -> None:
         (tmp_path / FILES[name]).write_bytes(old.encode())
-        set_up(name, tmp_path, SIMPLE)
+        set_up(name, SIMPLE)
         assert (tmp_path / FILES[name]).read_bytes().decode() == new
 
     @pytest.mark.parametrize(
@@ -293,7 +308,7 @@ class TestServers:
     ) -> None:
         path = write(tmp_path / FILES[name], text)
         with pytest.raises(ConfigError, match=rf"{path.name}' has {has}: expected one engine's command; enter by hand"):
-            set_up(name, tmp_path, SIMPLE)
+            set_up(name, SIMPLE)
         assert path.read_text() == text
 
 
@@ -317,7 +332,7 @@ def test_damaged_files_are_reported_and_left_alone(tmp_path: Path, name: str, ki
     path.write_bytes(content)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ConfigError) as error:
-        set_up(name, tmp_path)
+        set_up(name)
     assert path.name in str(error.value)
     assert path.read_bytes() == content
     assert sorted(tmp_path.rglob("*")) == before
@@ -326,7 +341,7 @@ def test_damaged_files_are_reported_and_left_alone(tmp_path: Path, name: str, ki
 @pytest.mark.parametrize(("name", "advice"), [("katrain", "start KaTrain once"), ("lizzie", "name the file: --file")])
 def test_programs_without_settings_have_to_be_started_first(tmp_path: Path, name: str, advice: str) -> None:
     with pytest.raises(ConfigError, match=advice):
-        set_up(name, tmp_path)
+        set_up(name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -336,25 +351,26 @@ def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
     link = tmp_path / FILES["sabaki"]
     link.parent.mkdir(parents=True)
     link.symlink_to(real)
-    set_up("sabaki", tmp_path)
+    set_up("sabaki")
     assert link.is_symlink() and "Tengen" in real.read_text()
     assert real.stat().st_mode & 0o777 == 0o600
 
 
 def test_backups_replace_no_other_file(tmp_path: Path) -> None:
     write(tmp_path / FILES["sabaki"], {"first": 1})
-    set_up("sabaki", tmp_path)
-    second = set_up("sabaki", tmp_path, SIMPLE)
+    set_up("sabaki")
+    second = set_up("sabaki", SIMPLE)
     assert second.name == "settings.json.backup2"
     (tmp_path / FILES["sabaki"]).write_bytes(second.read_bytes())
-    assert set_up("sabaki", tmp_path, SIMPLE) == second, "the same content needs no other"
+    assert set_up("sabaki", SIMPLE) == second, "the same content needs no other"
     assert "first" in second.with_name("settings.json.backup").read_text()
 
 
-@pytest.mark.parametrize("front_end", FRONT_ENDS.values(), ids=FRONT_ENDS)
-def test_every_front_end_has_something_to_say(front_end: FrontEnd, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_every_front_end_has_something_to_say(name: str, tmp_path: Path) -> None:
+    front_end = FRONT_ENDS[name]
     assert "/opt/gtp-engine" in front_end.printed(SIMPLE)
-    steps = front_end.next_steps(SIMPLE, place(tmp_path))
+    steps = front_end.next_steps(SIMPLE, tmp_path / FILES[name])
     assert front_end.title and steps.endswith((".", "json5", "properties", "cfg"))
 
 
@@ -363,4 +379,4 @@ def test_bots_are_warmed_up_with_their_own_options(name: str, tmp_path: Path) ->
     """A plain `gtp-engine warmup` compiles for a search with a network, whatever the bot's command says."""
     command = EngineCommand("/opt/my engine/gtp-engine", ("--search", "rave"), platform="linux")
     warmup = "(once: '/opt/my engine/gtp-engine' warmup --search rave)"
-    assert warmup in FRONT_ENDS[name].next_steps(command, place(tmp_path))
+    assert warmup in FRONT_ENDS[name].next_steps(command, tmp_path / FILES[name])

@@ -7,15 +7,7 @@ Nothing here writes a file but `front_end.apply`.  The formats are those of the 
 each program names them.
 """
 
-from gtp_engine.people.front_ends.front_end import (
-    Change,
-    EngineCommand,
-    FrontEnd,
-    Locations,
-    apply,
-    difference,
-    engine_program,
-)
+from gtp_engine.people.front_ends.front_end import Change, EngineCommand, FrontEnd, apply, difference, engine_program
 from gtp_engine.people.front_ends.programs import Cgos, GoGui, KaTrain, Kgs, Lizzie, Ogs, Sabaki
 
 FRONT_ENDS: dict[str, FrontEnd] = {
@@ -29,4 +21,4 @@ FRONT_ENDS: dict[str, FrontEnd] = {
 }
 """Every program and server by its name on the command line."""
 
-__all__ = ["FRONT_ENDS", "Change", "EngineCommand", "FrontEnd", "Locations", "apply", "difference", "engine_program"]
+__all__ = ["FRONT_ENDS", "Change", "EngineCommand", "FrontEnd", "apply", "difference", "engine_program"]

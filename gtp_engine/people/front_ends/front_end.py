@@ -1,20 +1,18 @@
 """What is common to all programs and servers that start the engine.
 
 A `FrontEnd` says what is to be entered in a program, or which file to write.  Here are also the command line that
-starts this engine, quoted as each program reads it; where programs keep their settings; and the file to change: its
-difference, its backup, writing.
+starts this engine, quoted as each program reads it, and the file to change: its difference, its backup, writing.
 """
 
 import difflib
 import filecmp
 import json
-import os
 import re
 import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -147,64 +145,40 @@ def _back_up(path: Path) -> Path:
     return copy
 
 
-def _find_home() -> Path | None:
-    """Return the home directory, None for a user without one, such as some containers have."""
+def in_full(path: str) -> Path:
+    """Return a path in which ~/ stands for the home directory; raises ConfigError if there is none."""
+    if not path.startswith("~/"):
+        return Path(path)
     try:
-        return Path.home()
+        return Path.home() / path[2:]
     except RuntimeError:
-        return None
-
-
-@dataclass(frozen=True)
-class Locations:
-    """This machine, as far as it decides where programs keep their settings; `file` is the one that the user names.
-
-    `home` is None where there is no home directory.
-    """
-
-    platform: str = sys.platform
-    home: Path | None = field(default_factory=_find_home)
-    current: Path = field(default_factory=Path.cwd)
-    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    file: Path | None = None
-
-    @property
-    def application_data(self) -> Path:
-        """The folder in which programs made with Electron have theirs."""
-        if self.platform == "win32":
-            return Path(self.variables.get("APPDATA") or self.in_home("AppData", "Roaming"))
-        if self.platform == "darwin":
-            return self.in_home("Library", "Application Support")
-        return Path(self.variables.get("XDG_CONFIG_HOME") or self.in_home(".config"))
-
-    def in_home(self, *names: str) -> Path:
-        """Return a path in the home directory; raises ConfigError if there is none."""
-        if self.home is None:
-            raise ConfigError("there is no home directory", advice="name the settings to change: --file FILE")
-        return self.home.joinpath(*names)
+        raise ConfigError("there is no home directory", advice="name the settings to change: --file FILE") from None
 
 
 class FrontEnd(ABC):
     """A program or a server's client.
 
-    `title` is its name, `entry` what is entered in it, or its file, where {line} stands for the engine's command.
-    `steps` is what the user has to do afterwards.  `engine_options` are options by full name that it needs, unless the
-    user gives others, `unused_options` those, or whole sections, that change nothing in it, and what to do instead.
+    `title` is its name, `entry` what is entered in it, or the text of its `file`, where {line} stands for the engine's
+    command.  `file` is the one to write unless the user names another (see `in_full`).  `steps` is what the user has to
+    do afterwards, where {warmup} stands for the command that compiles the engine, {file} for the file.
+    `engine_options` are options by full name that it needs, unless the user gives others, `unused_options` those, or
+    whole sections, that change nothing in it, and what to do instead.
     """
 
     title: str
+    file: str
     entry: str
     steps: str
     engine_options: Mapping[str, str] = {}
     unused_options: Mapping[str, str] = {}
 
-    @abstractmethod
     def line(self, command: EngineCommand) -> str:
         """Return the engine's command as the program reads it; raises ConfigError for one that it cannot start."""
+        return quoted(command.words)
 
-    @abstractmethod
-    def usual_file(self, place: Locations) -> Path:
-        """Return the file to write unless the user names one; raises ConfigError where there is none."""
+    def usual_file(self) -> Path:
+        """Return `file` in full; raises ConfigError where there is none."""
+        return in_full(self.file)
 
     @abstractmethod
     def merged(self, old: str | None, command: EngineCommand, path: Path) -> str:
@@ -214,15 +188,14 @@ class FrontEnd(ABC):
         """Return what to enter in the program, or its file; raises ConfigError for a command it cannot start."""
         return self.entry.format(command=command, line=self.line(command))
 
-    def change(self, command: EngineCommand, place: Locations) -> Change:
-        """Return the file to write; raises ConfigError for one that cannot be merged, and where there is none."""
-        path = place.file or self.usual_file(place)
+    def change(self, command: EngineCommand, path: Path) -> Change:
+        """Return the file to write; raises ConfigError for one that cannot be merged."""
         old = read_settings(path)
         return Change(path, old, self.merged(old, command, path))
 
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return `steps`, or those that depend on the command and the file."""
-        return self.steps
+    def next_steps(self, command: EngineCommand, path: Path) -> str:
+        """Return `steps` for this command and file."""
+        return self.steps.format(warmup=command.warmup_line(), file=path)
 
 
 def escaped(text: str) -> str:

@@ -4,8 +4,10 @@ Most settings are JSON, of which everything that is not ours is kept.  The clien
 """
 
 import json
+import os
 import re
 import shutil
+import sys
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
-from gtp_engine.people.front_ends.front_end import EngineCommand, FrontEnd, Locations, escaped, no_place, quoted
+from gtp_engine.people.front_ends.front_end import EngineCommand, FrontEnd, escaped, in_full, no_place, quoted
 
 _KINDS: dict[type[Any], str] = {dict: "an object", list: "a list", str: "a text"}
 
@@ -85,9 +87,9 @@ class Sabaki(JsonProgram):
         """Return the arguments; the program has a place of its own."""
         return quoted(command.arguments)
 
-    def usual_file(self, place: Locations) -> Path:
+    def usual_file(self) -> Path:
         """Return the settings of an installed Sabaki that has been started."""
-        path = place.application_data / "Sabaki" / "settings.json"
+        path = in_full(f"{_electron_folder()}/Sabaki/settings.json")
         if not path.parent.is_dir():
             advice = (
                 "start Sabaki once and close it; a portable build and Flatpak keep their settings elsewhere: name the "
@@ -109,6 +111,15 @@ class Sabaki(JsonProgram):
         return {_SABAKI_ENGINES: engines}
 
 
+def _electron_folder() -> str:
+    """Return the folder in which programs made with Electron have theirs, as `in_full` reads it."""
+    if sys.platform == "win32":
+        return os.environ.get("APPDATA") or "~/AppData/Roaming"
+    if sys.platform == "darwin":
+        return "~/Library/Application Support"
+    return os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+
+
 _GOGUI_PREFIX = "net.sf.gogui.gui.program."
 _GOGUI_ENTRY = re.compile(rf"{re.escape(_GOGUI_PREFIX)}(?P<key>[^=:\s]+)\s*[=:]?\s*(?P<value>.*)")
 _MOST_PROGRAMS = 1000
@@ -126,16 +137,9 @@ class GoGui(FrontEnd):
     """
 
     title = "GoGui"
+    file = "~/.gogui-prefs"
     entry = "Command: {line}"
     steps = "Start it and choose the engine under Program, Attach. Before version 1.6 use --print and New Program."
-
-    def line(self, command: EngineCommand) -> str:
-        """Return the command of a program."""
-        return quoted(command.words)
-
-    def usual_file(self, place: Locations) -> Path:
-        """Return the file of GoGui's preferences."""
-        return place.in_home(".gogui-prefs")
 
     def merged(self, old: str | None, command: EngineCommand, path: Path) -> str:
         """Return the file with our program at the end of the list, or in place of an older one of its name."""
@@ -170,6 +174,7 @@ class KaTrain(JsonProgram):
     """
 
     title = "KaTrain"
+    file = "~/.katrain/config.json"
     entry = "Override Engine Command: {line}"
     steps = (
         "Start it and analyse. KaTrain 1.20 forgets the command at Update Settings (General & Engine Settings), as its "
@@ -189,10 +194,6 @@ class KaTrain(JsonProgram):
         """Return the line of the analysis engine; exec, so that closing KaTrain ends the engine, not a shell."""
         line = replace(command, arguments=("analysis", *command.arguments)).shell_line()
         return line if command.platform == "win32" else f"exec {line}"
-
-    def usual_file(self, place: Locations) -> Path:
-        """Return the file that KaTrain creates."""
-        return place.in_home(".katrain", "config.json")
 
     def changed(self, settings: dict[str, Any], command: EngineCommand, path: Path) -> dict[str, Any]:
         """Return the engine's settings with our command as the custom engine."""
@@ -217,19 +218,12 @@ class Lizzie(JsonProgram):
     """
 
     title = "Lizzie"
+    file = "config.txt"
     entry = "Engine command: {line}"
     steps = "Start it. If the engine is not the first, choose it in the menu Engine, which shows only numbers."
     indent = 2
     needed = ("leelaz",)
     advice = "start Lizzie once, close it, and name the file: --file /path/to/lizzie/config.txt"
-
-    def line(self, command: EngineCommand) -> str:
-        """Return an engine's command."""
-        return quoted(command.words)
-
-    def usual_file(self, place: Locations) -> Path:
-        """Return the file in Lizzie's folder, for a user who is there."""
-        return place.current / "config.txt"
 
     def changed(self, settings: dict[str, Any], command: EngineCommand, path: Path) -> dict[str, Any]:
         """Return the section of engines with our command.
@@ -266,28 +260,15 @@ def _can_start(line: str, folder: Path) -> bool:
 
 
 class ServerClient(FrontEnd):
-    """A client of a server: `file` is its configuration, in which the engine's command stands.
-
-    In `steps`, {warmup} stands for the command that compiles the engine, {file} for the configuration.
-    """
-
-    file: str
+    """A client of a server: `file` is its configuration, in which the engine's command stands."""
 
     @abstractmethod
     def with_command(self, old: str, command: EngineCommand, path: Path) -> str:
         """Return the text of a configuration with our command, and all else as it was; raises ConfigError."""
 
-    def usual_file(self, place: Locations) -> Path:
-        """Return the file in the current folder."""
-        return place.current / self.file
-
     def merged(self, old: str | None, command: EngineCommand, path: Path) -> str:
         """Return the configuration; of one that exists and is not empty, only the engine's command changes."""
         return self.with_command(old, command, path) if old and not old.isspace() else f"{self.printed(command)}\n"
-
-    def next_steps(self, command: EngineCommand, place: Locations) -> str:
-        """Return how to start the bot."""
-        return self.steps.format(warmup=command.warmup_line(), file=place.file or self.usual_file(place))
 
 
 _JSON5_TOKEN = re.compile(
