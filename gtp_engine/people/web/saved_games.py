@@ -4,7 +4,6 @@ A file holds JSON: the record as SGF, and what SGF does not say.  Its name is th
 knowing it is enough to open the game and guessing it is not possible.  Reviews are kept in such files too.
 """
 
-import base64
 import contextlib
 import json
 import os
@@ -21,7 +20,6 @@ from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.people.play import GameSession, SessionExtras
-from gtp_engine.sgf import GameTree
 
 _COLORS: Final = ("black", "white")
 
@@ -158,7 +156,7 @@ class SavedGame(SessionExtras):
         dead = None if values["dead"] is None else tuple(values["dead"])
         notes = tuple(values.get("notes", ()))
         rest = {"clocks": clocks, "time": tuple(values["time"]), "dead": dead, "notes": notes}
-        game = SavedGame(**{**_without_opened(values), **rest})
+        game = SavedGame(**{**values, **rest})
         if any(set(each) != set(_COLORS) for each in clocks.values()):
             raise ValueError("a clock is missing")
         if not all(isinstance(text, str) for text in (*game.time, *(game.dead or ()), *notes)):
@@ -181,22 +179,6 @@ class SavedGame(SessionExtras):
             raise
         except (TengenError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
             raise DamagedFileError(str(error) or type(error).__name__) from error
-
-
-def _without_opened(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a game that was saved when the file it was opened from was kept beside the record.
-
-    The file, which has all variations, takes the place of the record unless other moves have been played since.
-    """
-    if "opened" not in values:
-        return values
-    values = {**values, "is_own": values["opened"] is None}
-    opened = values.pop("opened")
-    if opened is not None:
-        tree = GameTree(base64.b64decode(opened, validate=True))
-        if tree.record.moves == GameTree(values["sgf"]).record.moves:
-            values |= {"sgf": tree.to_sgf(), "encoding": tree.encoding}
-    return values
 
 
 class SavedGames(JsonFiles):
