@@ -223,7 +223,7 @@ class GameReviews:
     """
 
     def __init__(self, host: EngineHost, games: OpenGames, saved: SavedReviews) -> None:
-        self._host: Final = host
+        self.host: Final = host
         self._games: Final = games
         self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
@@ -232,10 +232,6 @@ class GameReviews:
         self._running: _Running | None = None
         self._latest: Message = {}
         self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
-
-    def studies(self, send: OnMessage) -> "Studies":
-        """Return what answers a page's questions about openings and problems."""
-        return Studies(self._host, self._games, self, send)
 
     async def message(self, name: str) -> Message:
         """Return what is known about the review of a game as a message."""
@@ -249,7 +245,7 @@ class GameReviews:
         if await self._find(game.name) is not None:
             return
         with suppress(TengenError):  # a record without moves
-            stored = await asyncio.to_thread(stored_review, game.record(), self._host.config)
+            stored = await asyncio.to_thread(stored_review, game.record(), self.host.config)
             if stored is not None:
                 self._remember(game.name, stored)
                 await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
@@ -319,7 +315,7 @@ class GameReviews:
 
         def work() -> FinishedReview:
             record = game.reviewable_record()
-            return review_record(record, self._host.config, *self.guests(cancel), effort, send)
+            return review_record(record, self.host.config, *self.guests(cancel), effort, send)
 
         try:
             finished = await asyncio.to_thread(work)
@@ -339,7 +335,7 @@ class GameReviews:
             try:
                 saved = await asyncio.to_thread(self._saved.load, name)
             except JsonFileError as error:
-                self._host.log(str(error))
+                self.host.log(str(error))
                 saved = None
             if saved is not None and name not in self._finished:
                 self._remember(name, saved)
@@ -357,17 +353,17 @@ class GameReviews:
 
         Both raise GuestCancelled after the cancellation.  For a thread.
         """
-        evaluator = self._host.source().lend_evaluator()
+        evaluator = self.host.source().lend_evaluator()
         if evaluator is None:
             return None, None
         with self._loading:
             if self._human is None:
-                self._human = human_network(self._host.config, self._host.log)
-        guest = GuestEvaluator(evaluator, self._host.precedence, cancel)
+                self._human = human_network(self.host.config, self.host.log)
+        guest = GuestEvaluator(evaluator, self.host.precedence, cancel)
         if self._human is None:
             return guest, None
         human, table = self._human
-        return guest, People(guest, GuestEvaluator(human, self._host.precedence, cancel), table)
+        return guest, People(guest, GuestEvaluator(human, self.host.precedence, cancel), table)
 
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""
@@ -381,8 +377,8 @@ class Studies:
     Coroutines and methods are for the event loop; `send` is called there.
     """
 
-    def __init__(self, host: EngineHost, games: OpenGames, reviews: GameReviews, send: OnMessage) -> None:
-        self._host: Final = host
+    def __init__(self, games: OpenGames, reviews: GameReviews, send: OnMessage) -> None:
+        self._host: Final = reviews.host
         self._games: Final = games
         self._reviews: Final = reviews
         self._send: Final = send

@@ -30,7 +30,8 @@ import base64
 import json
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, TypeVar
+from operator import methodcaller
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
@@ -47,7 +48,7 @@ from gtp_engine.people.review import Effort
 from gtp_engine.people.review.problems import problem_values, problems_in
 from gtp_engine.people.web.access import ADDRESS, ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
-from gtp_engine.people.web.game_reviews import GameReviews
+from gtp_engine.people.web.game_reviews import GameReviews, Studies
 from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames
 from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import MAX_KOMI, Fields
@@ -103,7 +104,7 @@ class _Page:
         self._shown: OpenGame | None = None
         self._loading: asyncio.Task[None] | None = None
         self._problems: list[bytes] = []
-        self._studies: Final = reviews.studies(self._send)
+        self._studies: Final = Studies(games, reviews, self._send)
         self._commands: Final = self.commands()
 
     def commands(self) -> dict[str, tuple[Role, PageCommand]]:
@@ -229,7 +230,7 @@ class _Page:
         return await self._show(await self._games.start(settings, _text_or_none(fields, "level")))
 
     async def _load(self, fields: Fields) -> Message | None:
-        human, data = fields.color("human") if "human" in fields else None, _file(fields)
+        human, data = _color_or_none(fields, "human"), _file(fields)
         if is_binary(data):
             return {"type": "error", "message": "the file is not a game record", "reason": "binary"}
         if "asks" in fields and fields.flag("asks"):
@@ -284,15 +285,18 @@ class _Page:
     async def _edit(self, name: str, fields: Fields) -> Message | None:
         """Change a node of the tree, and say which one to show if it is another."""
         game = self._game() if name == "delete" else self._game_with_room()
-        node, change = _node(fields), _EDITS[name](fields)
+        node, (change, *values) = _node(fields), _EDITS[name](fields)
         found = await self._change(
-            game, lambda session: session.edit(node, change).id, lambda session: session.tree.node(node)
+            game,
+            lambda session: session.edit(node, lambda each: change(each, *values)).id,
+            lambda session: session.tree.node(node),
         )
         return None if found == node else {"type": "at", "id": game.name, "node": found}
 
     async def _toggle_dead(self, fields: Fields) -> None:
         vertex = _text(fields, "vertex")
-        await self._change(self._game(), lambda session: session.toggle_dead(vertex), _requiring(Phase.SCORING))
+        check = methodcaller("require", Phase.SCORING)
+        await self._change(self._game(), lambda session: session.toggle_dead(vertex), check)
 
     async def _review(self, fields: Fields) -> None:
         visits = fields.integer("visits", 1, MOST_VISITS) if "visits" in fields else None
@@ -335,37 +339,14 @@ class _Page:
         self._client.put(as_text(message))
 
 
-def _requiring(*phases: Phase) -> SessionMethod:
-    """Return what raises GameStateError unless a session is in one of these phases."""
-    return lambda session: session.require(*phases)
-
-
 _PLAIN: Final[dict[str, tuple[SessionMethod, SessionMethod]]] = {
     "undo": (GameSession.last_own_move, GameSession.undo),
     "redo": (GameSession.nodes_to_redo, GameSession.redo),
-    "resign": (_requiring(Phase.PLAYING, Phase.SCORING), GameSession.resign),
-    "accept": (_requiring(Phase.SCORING), GameSession.accept_score),
-    "resume": (_requiring(Phase.SCORING, Phase.FINISHED), GameSession.resume),
+    "resign": (methodcaller("require", Phase.PLAYING, Phase.SCORING), GameSession.resign),
+    "accept": (methodcaller("require", Phase.SCORING), GameSession.accept_score),
+    "resume": (methodcaller("require", Phase.SCORING, Phase.FINISHED), GameSession.resume),
 }
 """Requests without arguments: what refuses them while the engine thinks, and what does them."""
-
-
-Edit = Callable[[GameNode], GameNode | None]
-
-
-def _edit(change: Callable[..., GameNode | None], *readers: Callable[[Fields], object]) -> Callable[[Fields], Edit]:
-    """Return what reads a request for `change`, which is given a node and what the readers return of the request."""
-
-    def read(fields: Fields) -> Edit:
-        values = [each(fields) for each in readers]
-        return lambda node: change(node, *values)
-
-    return read
-
-
-def _named(name: str) -> Callable[[Fields], str]:
-    """Return what reads the text of this name."""
-    return lambda fields: _text(fields, name)
 
 
 def _set_stone(node: GameNode, vertex: str, color: str) -> GameNode:
@@ -391,22 +372,21 @@ def _delete(node: GameNode) -> GameNode | None:
     return node.parent
 
 
-_EDITS: Final[dict[str, Callable[[Fields], Edit]]] = {
-    "comment": _edit(lambda node, text: setattr(node, "comment", text), _named("comment")),
-    "mark": _edit(GameNode.set_mark, _named("vertex"), lambda fields: _text_or_none(fields, "mark")),
-    "label": _edit(GameNode.set_label, _named("vertex"), _named("label")),
-    "stone": _edit(_set_stone, _named("vertex"), _named("stone")),
-    "turn": _edit(_set_turn, lambda fields: fields.color("player")),
-    "try": _edit(
-        GameNode.add_move, _named("vertex"), lambda fields: fields.color("color") if "color" in fields else None
-    ),
-    "main": _edit(GameNode.make_main_line),
-    "delete": _edit(_delete),
-    "information": _edit(
-        _set_information, lambda fields: {name: _text(fields, name) for name in INFORMATION if name in fields}
+_EDITS: Final[dict[str, Callable[[Fields], tuple[Any, ...]]]] = {
+    "comment": lambda fields: (setattr, "comment", _text(fields, "comment")),
+    "mark": lambda fields: (GameNode.set_mark, _text(fields, "vertex"), _text_or_none(fields, "mark")),
+    "label": lambda fields: (GameNode.set_label, _text(fields, "vertex"), _text(fields, "label")),
+    "stone": lambda fields: (_set_stone, _text(fields, "vertex"), _text(fields, "stone")),
+    "turn": lambda fields: (_set_turn, fields.color("player")),
+    "try": lambda fields: (GameNode.add_move, _text(fields, "vertex"), _color_or_none(fields, "color")),
+    "main": lambda fields: (GameNode.make_main_line,),
+    "delete": lambda fields: (_delete,),
+    "information": lambda fields: (
+        _set_information,
+        {name: _text(fields, name) for name in INFORMATION if name in fields},
     ),
 }
-"""Requests that change a node of the tree."""
+"""What reads a request for a change of a node: the function that changes it, and its arguments after the node."""
 
 
 def _text(fields: Fields, name: str, most: int = MAX_TEXT) -> str:
@@ -433,3 +413,7 @@ def _node(fields: Fields) -> int:
 
 def _text_or_none(fields: Fields, name: str) -> str | None:
     return None if fields.value(name) is None else _text(fields, name)
+
+
+def _color_or_none(fields: Fields, name: str) -> int | None:
+    return fields.color(name) if name in fields else None
