@@ -55,63 +55,50 @@ def server_url(text: str) -> str:
     return urlunsplit((scheme, place, path, parts.query, ""))
 
 
-class Bridge:
-    """Passes lines of `stdin` to the server and its messages to `stdout`; made in the event loop."""
+async def _pass_on(socket: aiohttp.ClientWebSocketResponse, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    """Pass lines and messages until the server closes the connection or the reader of `stdout` is gone.
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, stdin: BinaryIO, stdout: BinaryIO) -> None:
-        self._socket: Final = socket
-        self._stdin: Final = stdin
-        self._stdout: Final = stdout
-        self._loop: Final = asyncio.get_running_loop()
-        self._lines: Final[asyncio.Queue[bytes]] = asyncio.Queue(QUEUED_LINES)
-        self._hung_up: Final = asyncio.Event()
+    Raises TengenError if the connection is lost.
+    """
+    loop, hung_up = asyncio.get_running_loop(), asyncio.Event()
+    lines: asyncio.Queue[bytes] = asyncio.Queue(QUEUED_LINES)
 
-    async def run(self) -> None:
-        """Pass lines and messages until the server closes the connection or the reader of `stdout` is gone.
-
-        Raises TengenError if the connection is lost.
-        """
-        with reading(
-            self._stdin,
-            self._stdout,
-            lambda line: self._put(line + b"\n"),
-            ended=lambda: self._put(NO_MORE),
-            gone=self._hang_up,
-        ):
-            await first_of(self._receive(), self._send(), self._hung_up.wait())
-
-    def _put(self, line: bytes) -> None:
+    def put(line: bytes) -> None:
         """Put a line into the queue, waiting for room; drop it if the event loop has ended."""
-        putting = self._lines.put(line)
+        putting = lines.put(line)
         try:
-            asyncio.run_coroutine_threadsafe(putting, self._loop).result()
+            asyncio.run_coroutine_threadsafe(putting, loop).result()
         except (RuntimeError, CancelledError):
             putting.close()
 
-    def _hang_up(self) -> None:
+    def hang_up() -> None:
         with contextlib.suppress(RuntimeError):  # the event loop has ended
-            self._loop.call_soon_threadsafe(self._hung_up.set)
+            loop.call_soon_threadsafe(hung_up.set)
 
-    async def _send(self) -> None:
+    async def send() -> None:
         """Send lines as they come; never ends."""
         try:
             while True:
-                await self._socket.send_bytes(await self._lines.get())
+                await socket.send_bytes(await lines.get())
         except (aiohttp.ClientError, OSError):  # the receiver finds out why
             await asyncio.Event().wait()
 
-    async def _receive(self) -> None:
-        """Write what the server sends until it closes the connection; raises TengenError if that is lost."""
-        async for message in self._socket:
-            data = message.data.encode() if message.type is aiohttp.WSMsgType.TEXT else message.data
-            try:
-                await asyncio.to_thread(write_all, self._stdout, data)
-            except (OSError, ValueError) as error:
-                if trouble_of(self._stdout, error):
-                    raise
-                return  # the controller has gone
-        if self._socket.close_code != aiohttp.WSCloseCode.OK:
-            raise TengenError("the connection to the server was lost")
+    with reading(stdin, stdout, lambda line: put(line + b"\n"), ended=lambda: put(NO_MORE), gone=hang_up):
+        await first_of(_receive(socket, stdout), send(), hung_up.wait())
+
+
+async def _receive(socket: aiohttp.ClientWebSocketResponse, stdout: BinaryIO) -> None:
+    """Write what the server sends until it closes the connection; raises TengenError if that is lost."""
+    async for message in socket:
+        data = message.data.encode() if message.type is aiohttp.WSMsgType.TEXT else message.data
+        try:
+            await asyncio.to_thread(write_all, stdout, data)
+        except (OSError, ValueError) as error:
+            if trouble_of(stdout, error):
+                raise
+            return  # the controller has gone
+    if socket.close_code != aiohttp.WSCloseCode.OK:
+        raise TengenError("the connection to the server was lost")
 
 
 async def connect(url: str, token: str | None, certificate: str | None, stdin: BinaryIO, stdout: BinaryIO) -> None:
@@ -135,7 +122,7 @@ async def connect(url: str, token: str | None, certificate: str | None, stdin: B
             # The query may be the token.
             raise TengenError(f"cannot connect to {url.partition('?')[0]}: {_reason(error)}") from None
         async with socket:
-            await Bridge(socket, stdin, stdout).run()
+            await _pass_on(socket, stdin, stdout)
 
 
 def run(url: str, token: str | None, certificate: str | None) -> int:
