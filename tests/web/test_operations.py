@@ -21,7 +21,7 @@ from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.play import GameSession
 from gtp_engine.people.web.access import Role, Tokens
 from gtp_engine.people.web.open_games import ENDING
-from gtp_engine.people.web.operations import LibraryLog, Operations, ServerLog, watch_delays
+from gtp_engine.people.web.operations import Operations, ServerLog, watch_delays
 from gtp_engine.people.web.saved_games import SavedGames
 from gtp_engine.search.limits import CancelToken
 
@@ -170,8 +170,8 @@ async def test_no_request_writes_a_line_of_the_log(is_json: bool) -> None:
 async def test_libraries_write_to_the_same_log() -> None:
     lines: list[str] = []
     record = logging.LogRecord("aiohttp", logging.ERROR, "", 0, "no\x1b[2J\nrequest: %s", ("forged",), None)
-    LibraryLog(ServerLog(write=lines.append)).emit(record)
-    LibraryLog(ServerLog(is_json=True, write=lines.append)).emit(record)
+    ServerLog(write=lines.append).emit(record)
+    ServerLog(is_json=True, write=lines.append).emit(record)
     assert lines[0] == "no\\x1b[2J\n    request: forged"
     assert json.loads(lines[1])["message"] == "no\x1b[2J\nrequest: forged" and lines[1].isprintable()
 

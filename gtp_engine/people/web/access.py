@@ -141,38 +141,30 @@ class Guesses:
 
     def __init__(self, log: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
         self._log: Final = log
-        self._tried: Final = by_address(lambda: _Tried(Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now)))
+        self._paces: Final = by_address(lambda: Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now))
+        self._wrong: Final = by_address(lambda: deque[bytes](maxlen=MOST_GUESSES))  # hashes
+        self._right: Final = by_address(set[bytes])  # one for each role at most
         self.count = 0
         """Wrong tokens so far."""
 
     def may_try(self, address: str, token: str) -> bool:
         """Return whether a token of this address is to be looked at."""
-        tried = self._tried(address)
-        return tried.pace.left >= 1.0 or _hash(token) in tried.right
+        return self._paces(address).left >= 1.0 or _hash(token) in self._right(address)
 
     def was_right(self, address: str, token: str) -> None:
         """Note that the token was right: it is looked at from this address always."""
-        self._tried(address).right.add(_hash(token))
+        self._right(address).add(_hash(token))
 
     def was_wrong(self, address: str, token: str) -> None:
         """Note that the token was wrong."""
-        tried, given = self._tried(address), _hash(token)
-        if given in tried.wrong:
+        pace, wrong, given = self._paces(address), self._wrong(address), _hash(token)
+        if given in wrong:
             return
-        tried.wrong.append(given)
-        tried.pace.delay()
+        wrong.append(given)
+        pace.delay()
         self.count += 1
-        rest = "" if tried.pace.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
+        rest = "" if pace.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
         self._log(f"wrong token from {address or 'an unknown address'}{rest}")
-
-
-class _Tried:
-    """What an address has tried: the pace of its guesses, and hashes of some tokens."""
-
-    def __init__(self, pace: Pace) -> None:
-        self.pace: Final = pace
-        self.wrong: Final[deque[bytes]] = deque(maxlen=MOST_GUESSES)
-        self.right: Final[set[bytes]] = set()  # one for each role at most
 
 
 class Access:

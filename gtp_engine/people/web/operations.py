@@ -58,10 +58,14 @@ LONGEST_WORD: Final = 200
 """Characters of what a client has sent, as the log shows it."""
 
 
-class ServerLog:
-    """The log of the server, as text or as JSON; called with a line, it writes that."""
+class ServerLog(logging.Handler):
+    """The log of the server, as text or as JSON; called with a line, it writes that.
+
+    As a handler it writes what the libraries log, such as an error in a handler of requests.
+    """
 
     def __init__(self, *, is_json: bool = False, write: Callable[[str], None] = write_log) -> None:
+        super().__init__()
         self.is_json: Final = is_json
         self._write: Final = write
 
@@ -72,6 +76,10 @@ class ServerLog:
         else:
             first, *more = line.split("\n")
             self._write("\n".join([_printable(first), *(f"    {_printable(each)}" for each in more)]))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record of a library."""
+        self(self.format(record))
 
     def event(self, event: str, **fields: str | float) -> None:
         """Write what a client has done; as text it is the values."""
@@ -84,18 +92,6 @@ class ServerLog:
     def _write_json(self, event: str, **fields: str | float) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._write(json.dumps({"time": now, "event": event, **fields}))
-
-
-class LibraryLog(logging.Handler):
-    """Writes what the libraries log, such as an error in a handler of requests, to the log of the server."""
-
-    def __init__(self, log: ServerLog) -> None:
-        super().__init__()
-        self._log: Final = log
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
-        self._log(self.format(record))
 
 
 def one_word(text: str) -> str:

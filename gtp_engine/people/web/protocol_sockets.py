@@ -116,33 +116,27 @@ class GtpClientSession:
         self._loader.close_when_loaded()
 
 
-class GtpSessions:
-    """The sessions of all clients, each with an engine of `host`, on as many `seats` and `engines` as there are."""
+async def serve_gtp(
+    request: web.Request, host: EngineHost, seats: Seats, engines: Seats, sessions: set[GtpClientSession]
+) -> web.StreamResponse:
+    """Answer a client until it goes, in one of the `sessions`; raises HTTPServiceUnavailable if there are too many."""
+    with engines.taking_one(request):
+        async with accepted(request, seats) as client:
+            session = GtpClientSession(client, host)
+            sessions.add(session)
+            try:
+                await session.run()
+            finally:
+                sessions.discard(session)
+        return client.response
 
-    def __init__(self, host: EngineHost, seats: Seats, engines: Seats) -> None:
-        self._host: Final = host
-        self._seats: Final = seats
-        self._engines: Final = engines
-        self._sessions: Final[set[GtpClientSession]] = set()
 
-    async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Answer a client until it goes; raises HTTPServiceUnavailable if there are too many."""
-        with self._engines.taking_one(request):
-            async with accepted(request, self._seats) as client:
-                session = GtpClientSession(client, self._host)
-                self._sessions.add(session)
-                try:
-                    await session.run()
-                finally:
-                    self._sessions.discard(session)
-            return client.response
-
-    async def end_commands(self) -> None:
-        """Take no more lines, and wait until those that have come are answered."""
-        for session in self._sessions:
-            session.is_ending = True
-        while not all(session.is_answered for session in self._sessions):
-            await asyncio.sleep(CHECK)
+async def end_commands(sessions: set[GtpClientSession]) -> None:
+    """Take no more lines, and wait until those that have come are answered."""
+    for session in sessions:
+        session.is_ending = True
+    while not all(session.is_answered for session in sessions):
+        await asyncio.sleep(CHECK)
 
 
 async def serve_analysis(

@@ -41,14 +41,13 @@ from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.operations import (
     DRAIN_WAIT,
     Health,
-    LibraryLog,
     Operations,
     ServerLog,
     give_memory_back_now_and_then,
     watch_delays,
 )
 from gtp_engine.people.web.play_socket import serve_page
-from gtp_engine.people.web.protocol_sockets import GtpSessions, serve_analysis
+from gtp_engine.people.web.protocol_sockets import GtpClientSession, end_commands, serve_analysis, serve_gtp
 from gtp_engine.people.web.saved_games import SavedGames
 from gtp_engine.people.web.server_settings import (
     HIDDEN,
@@ -189,7 +188,7 @@ def run(config: Config, settings: ServerSettings, load: LoadSource, log: ServerL
     sys.setswitchinterval(SWITCH_INTERVAL)
     keep_few_pools()
     for name in (__name__, "asyncio"):
-        logging.getLogger(name).addHandler(LibraryLog(log))
+        logging.getLogger(name).addHandler(log)
     if os.name != "nt":  # an interrupt in the middle of it would leave half an event loop
         signal.signal(signal.SIGINT, end_at_once)
     with owning_games():
@@ -256,8 +255,9 @@ def new_application(
     sockets = Seats(MAX_SOCKETS, per_address, "connection")
     engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
     application.router.add_get("/invitation", access.invite)
-    sessions = GtpSessions(host, sockets, engines)
-    application.router.add_get("/gtp", sessions.serve)
+    sessions = set[GtpClientSession]()
+    gtp = partial(serve_gtp, host=host, seats=sockets, engines=engines, sessions=sessions)
+    application.router.add_get("/gtp", gtp)
     open_games = OpenGames(host, SavedGames(games))
     analysis = partial(serve_analysis, host=host, seats=sockets, records=open_games.records)
     application.router.add_get("/analysis", analysis)
@@ -278,7 +278,7 @@ def new_application(
             task.cancel()
 
     async def close_sockets(_: web.Application) -> None:
-        await operations.end(open_games.end_moves, sessions.end_commands)
+        await operations.end(open_games.end_moves, partial(end_commands, sessions))
         await close_all(sockets)
 
     async def close_games(_: web.Application) -> None:
