@@ -78,39 +78,25 @@ def wilson_interval(wins: float, games: int) -> tuple[float, float]:
     return max(0.0, min(rate, centre - half_width)), min(1.0, max(rate, centre + half_width))
 
 
-class Comparisons(NamedTuple):
-    """What is fitted: groups of games, each with its number of `games` [G] and the first player's `points` [G].
+def fit_strengths(
+    differences: RatingArray,
+    games: RatingArray,
+    points: RatingArray,
+    prior: tuple[RatingArray, RatingArray] | None = None,
+    *,
+    least: float = -math.inf,
+) -> tuple[RatingArray, RatingArray]:
+    """Return the most likely strengths in nats [K], none below `least`, and the covariance of their errors [K, K].
 
-    `differences` [G, K] is how often each strength counts for the first player minus how often for the second.
+    Each group has its number of `games` [G] and the first player's `points` [G]; `differences` [G, K] is how often each
+    strength counts for the first player minus how often for the second.  The `prior` is a normal distribution of
+    strengths: the expected ones in nats [K], and the inverse of its covariance [K, K].
+
+    Without a prior, a direction in which the results tell nothing gets 0.  By Newton's method; raises RatingError if
+    there is no maximum.
     """
-
-    differences: RatingArray
-    games: RatingArray
-    points: RatingArray
-
-
-class Prior(NamedTuple):
-    """A normal distribution of strengths: the expected ones in nats [K], and the inverse of its covariance [K, K]."""
-
-    strengths: RatingArray
-    precision: RatingArray
-
-
-class Fit(NamedTuple):
-    """The most likely strengths in nats [K], and the covariance of their errors [K, K]."""
-
-    strengths: RatingArray
-    covariance: RatingArray
-
-
-def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: float = -math.inf) -> Fit:
-    """Return the most likely strengths, none below `least`, by Newton's method.
-
-    Without a prior, a direction in which the results tell nothing gets 0.  Raises RatingError if there is no maximum.
-    """
-    differences, games, points = results
     nothing = np.zeros(differences.shape[1])
-    expected, precision = prior or Prior(nothing, np.diag(nothing))
+    expected, precision = prior or (nothing, np.diag(nothing))
     strengths = expected.copy()
     for _ in range(_STEPS):
         odds = np.exp(differences @ strengths)
@@ -125,7 +111,7 @@ def fit_strengths(results: Comparisons, prior: Prior | None = None, *, least: fl
         length = float(np.abs(moved - strengths).max())
         strengths = moved
         if length < _PRECISION:
-            return Fit(strengths, covariance)
+            return strengths, covariance
     raise RatingError(
         "no most likely ratings: a player or group won every game against the rest", expected="prior games"
     )
@@ -150,12 +136,11 @@ def rate_players(points: RatingArray, *, prior_games: float = PRIOR_GAMES) -> Ra
     _check_connected(games)
     met = [pair for pair in combinations(range(len(points)), 2) if games[pair] > 0]
     signs = np.eye(len(points))
-    results = Comparisons(
+    strengths, covariance = fit_strengths(
         np.array([signs[first] - signs[second] for first, second in met]).reshape(len(met), len(points)),
         np.array([games[pair] + prior_games for pair in met]),
         np.array([points[pair] + prior_games / 2 for pair in met]),
     )
-    strengths, covariance = fit_strengths(results)
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Ratings(ELO_PER_NAT * (strengths - strengths.mean()), Z_95 * ELO_PER_NAT * deviations)
 

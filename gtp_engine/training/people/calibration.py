@@ -26,16 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from gtp_engine.arena.elo import (
-    ELO_PER_NAT,
-    Z_95,
-    Comparisons,
-    Prior,
-    RatingArray,
-    elo_difference,
-    fit_strengths,
-    wilson_interval,
-)
+from gtp_engine.arena.elo import ELO_PER_NAT, Z_95, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.base.errors import TengenError, counted, shown_path
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config.human import HumanProfile
@@ -378,10 +369,10 @@ def fit_curve(games: Sequence[GameRow]) -> Curve:
     precision = np.diag(np.append(np.full(slopes, _PRIOR_WEIGHT), _PRIOR_STONE_WEIGHT))
     changes = np.diff(np.eye(slopes), axis=0)
     precision[:slopes, :slopes] += _SMOOTHNESS * changes.T @ changes
-    prior = Prior(np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE), precision)
+    prior = np.append(np.full(slopes, _PRIOR_SLOPE), _PRIOR_STONE), precision
     differences = np.array([np.append(_heights(row.black) - _heights(row.white), row.handicap) for row in games])
-    results = Comparisons(differences, np.ones(len(games)), np.array([row.points for row in games]))
-    fitted, covariance = fit_strengths(results, prior, least=_LEAST_SLOPE)
+    points = np.array([row.points for row in games])
+    fitted, covariance = fit_strengths(differences, np.ones(len(games)), points, prior, least=_LEAST_SLOPE)
     elo = np.append(0.0, np.cumsum(fitted[:slopes] * np.diff(KNOTS)))
     return Curve(elo * ELO_PER_NAT, float(fitted[slopes]) * ELO_PER_NAT, covariance)
 
