@@ -256,9 +256,10 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, set
     likely people of three ranks play them. Prints how well the result recognises the ranks of held-out players.
     """
     from gtp_engine.config.sections import NetworkConfig
+    from gtp_engine.engine.level_table import table_path
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
-    from gtp_engine.people.rank_estimate import MoveMeter, rank_table_path, write_table
+    from gtp_engine.people.rank_estimate import RANKS_ENDING, MoveMeter, write_table
     from gtp_engine.training.people.human_data import read_games
     from gtp_engine.training.people.rank_fit import ACCURACY_HEAD, accuracies, fit_table, look_at
 
@@ -273,7 +274,7 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, set
             looked.append(found)
             bar.update(len(looked), f"{counted(len(looked), 'game')} of a player")
     table = fit_table(looked, (strong.info.name, human.info.name))
-    target = target or rank_table_path(model_path(network), human.info.name)
+    target = target or table_path(model_path(network), human.info.name, RANKS_ENDING)
     write_table(table, target)
     click.echo("\n".join([ACCURACY_HEAD, *map(str, accuracies(looked, table))]))
     click.echo(f"{counted(len(looked), 'game')} of a player; written: {target}")

@@ -114,11 +114,11 @@ class LevelTable:
         return "calibrated on " + ", ".join(f"{size}x{size}" for size in sorted(self.skills))
 
 
-def table_path(network: Path, name: str) -> Path:
-    """Return where the table of a network lies, given the network's file or folder and its own name."""
+def table_path(network: Path, name: str, ending: str = _ENDING) -> Path:
+    """Return where a table of a network lies, given the network's file or folder and its own name."""
     if network.is_dir():
-        return network / f"{name}{_ENDING}"
-    return network.with_name(f"{original_path(network).stem}{_ENDING}")
+        return network / f"{name}{ending}"
+    return network.with_name(f"{original_path(network).stem}{ending}")
 
 
 def read_table(network: Path | None, name: str) -> LevelTable:

@@ -2,7 +2,7 @@
 
     networks_of             the main network, the human-like one beside it, and what loads those that ship, for levels
     networks_or_configured  the same, or what a caller has of them
-    evaluator_of            the main network alone
+    evaluator_of            the main network alone; human_evaluator_of: the human-like one
 
 Rollouts that a search mixes in are no network's: it finds their players by itself (`search.players`).
 """
@@ -50,7 +50,7 @@ def networks_of(config: Config, log: Log = write_log) -> Networks:
     """
     log = once_each(log)
     load_shipped = partial(shipped_evaluator, config, log)
-    return Networks(evaluator_of(config, log), _human_evaluator_of(config, log), load_shipped)
+    return Networks(evaluator_of(config, log), human_evaluator_of(config, log), load_shipped)
 
 
 def networks_or_configured(
@@ -76,7 +76,7 @@ def networks_or_configured(
     return Networks(found.evaluator, human or found.human, load_shipped or found.load_shipped)
 
 
-def _human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
+def human_evaluator_of(config: Config, log: Log) -> Evaluator | None:
     """Return the evaluator of the human-like network, None if the configuration names none.
 
     It may have no 8-bit copy, so a precision of int8 binds the other network only.

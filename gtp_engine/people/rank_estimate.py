@@ -29,7 +29,7 @@ from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replaci
 from gtp_engine.base.languages import _, message_text, ngettext, rank_text
 from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
-from gtp_engine.engine.level_table import HUMAN_MODEL
+from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions, put_row
@@ -38,7 +38,6 @@ from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.nn.quantized_copy import original_path
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import for_color
 from gtp_engine.sgf.collection import each_game
@@ -292,12 +291,8 @@ def powers_of(ranks: NDArray[Any]) -> Numbers:
 
 
 _FORMAT: Final = 1
-ENDING: Final = ".ranks.json"
-
-
-def rank_table_path(network: Path, name: str) -> Path:
-    """Return where the table of a human-like network lies, given the network's file or folder and its own name."""
-    return network / f"{name}{ENDING}" if network.is_dir() else original_path(network).with_suffix(ENDING)
+RANKS_ENDING: Final = ".ranks.json"
+"""What the names of tables end with (`engine.level_table.table_path`)."""
 
 
 def write_table(table: RankTable, path: Path) -> None:
@@ -420,7 +415,7 @@ def estimate_ranks(
     strong, human, _ = networks_of(config)
     if strong is None or human is None:
         raise ConfigError("a search without a network", expected="a network", advice="leave out --search")
-    table = read_rank_table(rank_table_path(model_path(config.network.human_model), human.info.name))
+    table = read_rank_table(table_path(model_path(config.network.human_model), human.info.name, RANKS_ENDING))
     meter = MoveMeter(strong, human)
     report = rank_players(meter, table, games, player=player, most=most, progress=progress, cancel=cancel)
     report.left_out |= unreadable

@@ -14,6 +14,7 @@ from gtp_engine import Game, ModelError, TengenError
 from gtp_engine.base import languages
 from gtp_engine.cli import cli
 from gtp_engine.config.human import HumanProfile, rank_number
+from gtp_engine.engine.level_table import table_path
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.people import rank_estimate
@@ -124,8 +125,8 @@ def test_too_few_moves_have_no_rank(table: rank_estimate.RankTable) -> None:
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: rank_estimate.RankTable) -> None:
-    path = rank_estimate.rank_table_path(tmp_path / "human-int8.onnx", "human")
-    assert path == tmp_path / "human.ranks.json" == rank_estimate.rank_table_path(tmp_path, "human")
+    path = table_path(tmp_path / "human-int8.onnx", "human", rank_estimate.RANKS_ENDING)
+    assert path == tmp_path / "human.ranks.json" == table_path(tmp_path, "human", rank_estimate.RANKS_ENDING)
     rank_estimate.write_table(table, path)
     moves = [invented(9, np.random.default_rng(6))]
     assert rank_estimate.estimate(rank_estimate.read_rank_table(path), moves) == rank_estimate.estimate(table, moves)
@@ -246,7 +247,9 @@ def test_a_report_names_players_and_what_was_left_out(table: rank_estimate.RankT
 
 def report_of(*texts: str, player: str | None = None) -> rank_estimate.RankReport:
     """Return a report by the table that ships, which is of the networks that ship."""
-    table = rank_estimate.read_rank_table(rank_estimate.rank_table_path(model_path("tengen-human"), "tengen-human"))
+    table = rank_estimate.read_rank_table(
+        table_path(model_path("tengen-human"), "tengen-human", rank_estimate.RANKS_ENDING)
+    )
     assert table.networks == ("tengen-b10c128", "tengen-human")
     parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
     return rank_estimate.rank_players(

@@ -23,21 +23,21 @@ from gtp_engine.base.files import json_of, replacing
 from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
-from gtp_engine.engine.level_table import HUMAN_MODEL
+from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
-from gtp_engine.nn.evaluators import evaluator_of
+from gtp_engine.nn.evaluators import human_evaluator_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.people.rank_estimate import (
+    RANKS_ENDING,
     MoveMeter,
     RankTable,
     check_comparable,
     estimate,
-    rank_table_path,
     read_rank_table,
 )
 from gtp_engine.people.review.game_analysis import GameAnalysis
@@ -205,20 +205,16 @@ def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], N
 
 def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator, RankTable | None] | None:
     """Return the human-like network of `open_people`, and the table of ranks that belongs to it, if any."""
-    network = config.network
     if not config.wants_network:
         return None
-    name = network.human_model or HUMAN_MODEL
-    precision = "auto" if network.precision == "int8" else network.precision
-    named = replace(config, network=replace(network, model=name, human_model=None, precision=precision))
+    name = config.network.human_model or HUMAN_MODEL
     try:
-        human = evaluator_of(named, log)
-        if human is None:
-            return None
-        path = rank_table_path(model_path(name), human.info.name)
+        human = human_evaluator_of(config.with_values({"network.human_model": name}), log)
+        assert human is not None, "it is named"
+        path = table_path(model_path(name), human.info.name, RANKS_ENDING)
         return human, read_rank_table(path) if path.exists() else None
     except ModelError as error:
-        if network.human_model is not None:
+        if config.network.human_model is not None:
             raise
         log(f"reviews do not say what people play: {error}")
         return None
