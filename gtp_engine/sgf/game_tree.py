@@ -444,8 +444,7 @@ class GameTree:
         self.root: Final[GameNode] = game.nodes[0]
         self._game_text: Final = game
         self._size: tuple[int, int] | None = None
-        line = game.main_line()
-        info = GameInfo(line, ())
+        info = GameInfo(self.main_line(), ())
         info.size()  # refuses boards that no game has
         self._usual_moves: dict[str, dict[str, Move]] | None = None
         self._notes: tuple[str, ...] | None = None

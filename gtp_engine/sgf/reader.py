@@ -25,7 +25,7 @@ from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
-from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, parse_game, text_of
+from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, main_line_from, parse_game, text_of
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -94,7 +94,7 @@ def parse_sgf(data: bytes) -> SgfRecord:
     """
     text, _ = text_of_record(data)
     game = first_game(as_utf_8(text.removeprefix("\ufeff")), TextNode)
-    return record_of(game.main_line(), game.notes, game.cut)
+    return record_of(main_line_from(game.nodes[0]), game.notes, game.cut)
 
 
 def game_of(data: bytes | str, move_number: int | None = None) -> Game:

@@ -146,10 +146,6 @@ class GameText(Generic[N]):
         """The node in which the text ends early."""
         return self.nodes[-1] if self.is_cut else None
 
-    def main_line(self) -> list[N]:
-        """Return the nodes of the main line, the root first."""
-        return main_line_from(self.nodes[0])
-
 
 def parse_game(
     data: bytes, make: Callable[[N | None], N], place: int = 0, ahead: LookAhead | None = None

@@ -20,7 +20,7 @@ from gtp_engine.base.errors import SgfError, counted, shown_path
 from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
-from gtp_engine.sgf.collection import games_in
+from gtp_engine.sgf.collection import each_game
 
 _HASH_BYTES: Final = 8
 
@@ -53,7 +53,7 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
     usable = 0
     for path in paths:
         try:
-            texts = _games_of(read_sgf_file(str(path)))
+            texts = each_game(read_sgf_file(str(path)))
         except SgfError as error:
             log(f"{path}: {error}")
             continue
@@ -72,15 +72,6 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
     if not usable:
         found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
         raise SgfError(found, expected="readable game records whose names end in .sgf")
-
-
-def _games_of(data: bytes) -> list[bytes]:
-    """Return the games in a file; one whose bytes `games_in` refuses, or in which it finds none, counts as one."""
-    try:
-        games = games_in(data)
-    except SgfError:
-        return [data]
-    return games if len(games) > 1 else [data]
 
 
 def number_of(name: str) -> int:
