@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gtp_engine.go.constants import NULL_POINT
-from gtp_engine.go.coords import format_vertex, point_to_xy, xy_to_point
+from gtp_engine.go.coords import format_vertex, is_on_board, point_to_xy, xy_to_point
 from gtp_engine.people.terminal import key_reader
 from gtp_engine.people.terminal.board_picture import (
     MANY_COLORS,
@@ -191,7 +191,7 @@ class LiveDisplay:
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Return the line that is typed, or the vertex under the cursor; see `Display`."""
         self._typed = ""
-        if not _is_on_board(screen.board, self._cursor):
+        if not is_on_board(self._cursor, width=screen.board.width, height=screen.board.height):
             self._cursor = NULL_POINT
         while True:
             self.show_progress(screen)
@@ -225,17 +225,11 @@ class LiveDisplay:
     def _move_cursor(self, board: BoardView, right: int, down: int) -> None:
         """Move the cursor, which begins at the last move or in the middle, within the board."""
         if self._cursor == NULL_POINT:
-            last = board.last_move
             middle = xy_to_point(board.width // 2, board.height // 2, width=board.width)
-            self._cursor = last if _is_on_board(board, last) else middle
+            self._cursor = middle if board.last_move == NULL_POINT else board.last_move
         x, y = point_to_xy(self._cursor, width=board.width)
         x, y = min(max(x + right, 0), board.width - 1), min(max(y + down, 0), board.height - 1)
         self._cursor = xy_to_point(x, y, width=board.width)
-
-
-def _is_on_board(board: BoardView, point: int) -> bool:
-    x, y = point_to_xy(point, width=board.width)
-    return 0 <= x < board.width and 0 <= y < board.height
 
 
 class PlainDisplay:

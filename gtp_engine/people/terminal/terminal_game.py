@@ -236,16 +236,20 @@ class TerminalGame:
         self._after_engine()
 
     def _after_engine(self) -> None:
+        sentence, move = "", self._session.game.last_move
+        if move is not None:
+            sentence = _("{player} passes.") if move.point == PASS else _("{player} plays {vertex}.")
+            sentence = sentence.format(player=ENGINE_NAME, vertex=self._session.game.vertex(move.point))
+        self._after_move(sentence)
+
+    def _after_move(self, message: str) -> None:
+        """Keep the game after a move of either side, and say so, or what it has led to."""
         self._is_stopped = self._is_saved = False
         self._keep()
-        move = self._session.game.last_move
+        self._message = message
+        self._begin_scoring()
         if self._session.phase is Phase.FINISHED:
             self._announce_result()
-        elif move is not None:
-            vertex = self._session.game.vertex(move.point)
-            sentence = _("{player} passes.") if move.point == PASS else _("{player} plays {vertex}.")
-            self._message = sentence.format(player=ENGINE_NAME, vertex=vertex)
-            self._begin_scoring()
 
     @contextmanager
     def _searching(self, what: str) -> Iterator[CancelToken]:
@@ -309,12 +313,7 @@ class TerminalGame:
 
     def _play(self, vertex: str) -> None:
         self._session.play(vertex)
-        self._is_saved = False
-        self._keep()
-        self._message = ""
-        self._begin_scoring()
-        if self._session.phase is Phase.FINISHED:
-            self._announce_result()
+        self._after_move("")
 
     def _undo(self, times: str) -> None:
         if times and not (times.isdecimal() and int(times) > 0):
