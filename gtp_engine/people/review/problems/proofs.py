@@ -74,7 +74,7 @@ def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cance
 
     It is the surrounded side's, and counts only if nothing is at stake about each larger one: the problem may be that.
     """
-    closed = _closed(frame, region, frame.surrounded, STEPS) if frame.surrounded != EMPTY else None
+    closed = _closed(frame, region, STEPS)
     if closed is None:
         return None
     board, points, stones = closed
@@ -91,15 +91,16 @@ def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cance
     return None
 
 
-def _closed(
-    frame: Frame, region: frozenset[int], side: int, steps: int
-) -> tuple[Game, frozenset[int], list[int]] | None:
-    """Return a frame with its far points filled, its points where moves may matter, and the chains of `side` at stake.
+def _closed(frame: Frame, region: frozenset[int], steps: int) -> tuple[Game, frozenset[int], list[int]] | None:
+    """Return a frame with its far points filled, its points where moves may matter, and the chains at stake.
 
-    Filled are areas of the region that lie more than `steps` from all stones of `side` and touch stones of the other
-    side, but no liberties of its chains that may be captured.  None if stones would have no liberty then.
+    These are the surrounded side's.  Filled are areas of the region that lie more than `steps` from all its stones and
+    touch stones of the other side, but no liberties of the other side's chains that may be captured.  None if neither
+    side surrounds the other, or stones would have no liberty then.
     """
-    board = frame.board
+    board, side = frame.board, frame.surrounded
+    if side == EMPTY:
+        return None
     color, other = board.board.color, opponent(side)
     alive = pass_alive_owners(board.board, suicide=board.rules.suicide)
     stones = {point for point in frame.beside(region) if color[point] == side and alive[point] == EMPTY}
@@ -164,7 +165,7 @@ def lost_moves(frame: Frame, color: int, region: frozenset[int], nodes: int) -> 
 
     That is so if each chain at stake is captured, or survives, though `color` moves first.
     """
-    closed = _closed(frame, region, frame.surrounded, _STEPS_LOST) if frame.surrounded != EMPTY else None
+    closed = _closed(frame, region, _STEPS_LOST)
     if closed is None or not closed[2]:
         return ()
     board, points, stones = closed

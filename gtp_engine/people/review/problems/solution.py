@@ -110,24 +110,24 @@ class Solution:
         """Return how a move compares with the others."""
         if move is self.moves[0]:
             return later("best")
-        return later("as good") if move.winrate >= least_good(self.moves) else later("worse")
+        return later("as good") if move.winrate >= self._least_good else later("worse")
 
     def is_right(self, point: int) -> bool:
         """Return whether a first move succeeds, and as well as the best one; no move is right where none succeeds."""
         move = next((move for move in self.moves if move.point == point), None)
-        return move is not None and SUCCESS <= move.winrate >= least_good(self.moves)
+        return move is not None and SUCCESS <= move.winrate >= self._least_good
+
+    @property
+    def _least_good(self) -> float:
+        """The least winrate of a move that is as good as the best of them: any, if none succeeds."""
+        best = max(move.winrate for move in self.moves)
+        return best - AS_GOOD if best >= SUCCESS else 0.0
 
     def _described(self, move: SolutionMove, how: str) -> str:
         line = " ".join(map(self.game.vertex, move.line))
         notes = [] if move.is_proved else [f"{move.winrate:.0%}"]
         notes += [how] if how and self.succeeds else []  # else it is only how they were compared
         return f"{line} ({', '.join(notes)})" if notes else line
-
-
-def least_good(moves: Sequence[SolutionMove]) -> float:
-    """Return the least winrate of a move that is as good as the best of `moves`: any, if none succeeds."""
-    best = max(move.winrate for move in moves)
-    return best - AS_GOOD if best >= SUCCESS else 0.0
 
 
 def first_move(frame: Frame, color: int, line: Sequence[int], winrate: float, success: Success) -> SolutionMove:
