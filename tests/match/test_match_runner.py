@@ -229,15 +229,15 @@ class TestOpenings:
     """Pairs of games begin alike, with the colours swapped."""
 
     def test_random_openings_are_the_same_for_a_pair_and_for_a_seed(self) -> None:
-        openings = load_openings(settings(games=20, size=9, random_plies=4, seed=3))
+        openings, _ = load_openings(settings(games=20, size=9, random_plies=4, seed=3))
         assert len(openings) == 10
-        assert openings[:3] == load_openings(settings(games=5, size=9, random_plies=4, seed=3))
-        assert openings[:1] != load_openings(settings(games=1, size=9, random_plies=4, seed=4))
+        assert openings[:3] == load_openings(settings(games=5, size=9, random_plies=4, seed=3))[0]
+        assert openings[:1] != load_openings(settings(games=1, size=9, random_plies=4, seed=4))[0]
         assert len({opening.game.moves for opening in openings}) > 5
 
     def test_random_openings_keep_off_the_edge(self) -> None:
         matches = [settings(games=20, size=size, random_plies=6) for size in (7, 9)]
-        for game in (opening.game for match in matches for opening in load_openings(match)):
+        for game in (opening.game for match in matches for opening in load_openings(match)[0]):
             assert [move.color for move in game.moves] == [BLACK, WHITE] * 3
             places = [point_to_xy(move.point, width=game.width) for move in game.moves]
             assert all(2 <= coordinate <= game.width - 3 for place in places for coordinate in place)
@@ -268,7 +268,7 @@ class TestOpenings:
         lines = [line for line in sent(tmp_path / "match", "first") if line.startswith("play")]
         assert lines[:3] == ["play W E1", "play B A5", "play B B4"], "two stones of Black's first would be a handicap"
         (tmp_path / "a.sgf").write_text("(;FF[4]GM[1]SZ[5];B[cc];W[dd];PL[W])")
-        assert load_openings(settings(openings=str(tmp_path)))[0].game.to_play == WHITE
+        assert load_openings(settings(openings=str(tmp_path)))[0][0].game.to_play == WHITE
 
     @pytest.mark.parametrize(
         ("text", "message"),

@@ -22,8 +22,7 @@ import hashlib
 import random
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -67,17 +66,18 @@ class Opening(NamedTuple):
     game: Game
 
 
-def load_openings(settings: MatchSettings) -> list[Opening]:
-    """Return the openings in the order of the pairs of games; a list shorter than the pairs is repeated.
+def load_openings(settings: MatchSettings) -> tuple[list[Opening], str]:
+    """Return the openings in the order of the pairs of games, and a hash of those in a folder, "" without a folder.
 
-    Raises MatchError for a folder without usable records.
+    A list shorter than the pairs is repeated.  The hash is the SHA-256 of the records, names and contents.  Raises
+    MatchError for a folder without usable records.
     """
     if settings.openings:
-        return [Opening(path.name, _from_file(path, settings)) for path in _opening_paths(Path(settings.openings))]
+        return _from_folder(Path(settings.openings), settings)
     if settings.random_plies:
         numbers = range(settings.opening(settings.games) + 1)
-        return [Opening(f"random {number + 1}", _after_random_moves(number, settings)) for number in numbers]
-    return [Opening("", _new_game(settings))]
+        return [Opening(f"random {number + 1}", _after_random_moves(number, settings)) for number in numbers], ""
+    return [Opening("", _new_game(settings))], ""
 
 
 def _new_game(settings: MatchSettings) -> Game:
@@ -101,18 +101,16 @@ def _after_random_moves(number: int, settings: MatchSettings) -> Game:
     return game
 
 
-def openings_digest(settings: MatchSettings) -> str:
-    """Return the SHA-256 of the records in the folder of openings, names and contents, "" without such a folder.
-
-    Raises MatchError for a folder without usable records.
-    """
-    if not settings.openings:
-        return ""
-    digest = hashlib.sha256()
-    for path in _opening_paths(Path(settings.openings)):
-        with _using(path):
-            digest.update(f"{path.name}\n{hashlib.sha256(read_sgf_file(str(path))).hexdigest()}\n".encode())
-    return digest.hexdigest()
+def _from_folder(folder: Path, settings: MatchSettings) -> tuple[list[Opening], str]:
+    openings, digest = list[Opening](), hashlib.sha256()
+    for path in _opening_paths(folder):
+        try:
+            data = read_sgf_file(str(path))
+            openings.append(Opening(path.name, _from_record(data, path, settings)))
+        except (SgfError, IllegalMoveError) as error:
+            raise MatchError(f"cannot use the opening {path}: {error}") from error
+        digest.update(f"{path.name}\n{hashlib.sha256(data).hexdigest()}\n".encode())
+    return openings, digest.hexdigest()
 
 
 def _opening_paths(folder: Path) -> list[Path]:
@@ -125,27 +123,17 @@ def _opening_paths(folder: Path) -> list[Path]:
     return paths
 
 
-@contextmanager
-def _using(path: Path) -> Iterator[None]:
-    """Raise MatchError where the block finds that an opening cannot be used."""
-    try:
-        yield
-    except (SgfError, IllegalMoveError) as error:
-        raise MatchError(f"cannot use the opening {path}: {error}") from error
-
-
-def _from_file(path: Path, settings: MatchSettings) -> Game:
-    """Return the game in a record, played under the match's own rules."""
-    with _using(path):
-        record, size = record_to_game(parse_sgf(read_sgf_file(str(path)))), settings.size
-        if (record.width, record.height) != (size, size):
-            raise MatchError(f"the opening {path} is for {record.width}×{record.height}, the match is {size}×{size}")
-        game = _new_game(settings)
-        if record.setup_stones:
-            game.set_up(record.setup_stones, record.first_player)
-        for move in record.moves:
-            game.play(move)
-        game.to_play = record.to_play
+def _from_record(data: bytes, path: Path, settings: MatchSettings) -> Game:
+    """Return the game in the record of a file, played under the match's own rules."""
+    record, size = record_to_game(parse_sgf(data)), settings.size
+    if (record.width, record.height) != (size, size):
+        raise MatchError(f"the opening {path} is for {record.width}×{record.height}, the match is {size}×{size}")
+    game = _new_game(settings)
+    if record.setup_stones:
+        game.set_up(record.setup_stones, record.first_player)
+    for move in record.moves:
+        game.play(move)
+    game.to_play = record.to_play
     if game.is_over or game.has_no_result:
         given = f"the opening {path} ends with two passes" if game.is_over else f"the opening {path} has no result"
         raise MatchError(given, expected="a game that goes on", advice="cut it after some moves")

@@ -27,14 +27,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gtp_engine.arena.match.match_engine import MatchEngine
-from gtp_engine.arena.match.match_game import (
-    FinishedGame,
-    Opening,
-    Referee,
-    load_openings,
-    openings_digest,
-    play_game,
-)
+from gtp_engine.arena.match.match_game import FinishedGame, Opening, Referee, load_openings, play_game
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, Sprt, other_side
 from gtp_engine.arena.match.statistics import run_sprt, summarize
@@ -204,8 +197,8 @@ class _Match:
         self._on_game = on_game
         self._pool = pool
         self._referee = referee
-        folder.check_openings(openings_digest(settings), settings.openings)
-        self._openings = load_openings(settings)
+        self._openings, digest = load_openings(settings)
+        folder.check_openings(digest, settings.openings)
         self._lock = threading.Lock()
         self._pending = deque(_missing_games(settings, folder))
         self._players: set[EnginePair | _PooledPlayer] = set()
