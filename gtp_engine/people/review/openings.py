@@ -105,28 +105,24 @@ class GameIndex:
 
     def __init__(self) -> None:
         self._games: Final[dict[str, _Opening]] = {}
-        self._by_position: Final[dict[int, dict[str, int]]] = {}
 
     def update(self, names: Iterable[tuple[str, float]], read: Callable[[str], tuple[SgfRecord, str] | None]) -> None:
         """Hold these games, by name and when they were written; `read` returns a game's record and its result."""
         known = dict(names)
         for name in [name for name, opening in self._games.items() if known.get(name) != opening.written]:
-            for position in self._games.pop(name).moves:
-                del self._by_position[position][name]
+            del self._games[name]
         for name in [name for name in known if name not in self._games]:
-            found = read(name)
-            moves = {} if found is None else _opening_moves(found[0])
-            winner = "" if found is None else found[1][:1]
-            self._games[name] = _Opening(known[name], moves, winner)
-            for position, move in moves.items():
-                self._by_position.setdefault(position, {})[name] = move
+            record, result = read(name) or (None, "")
+            moves = {} if record is None else _opening_moves(record)
+            self._games[name] = _Opening(known[name], moves, result[:1])
 
     def moves(self, game: Game) -> dict[int, Counter[str]]:
         """Return by the moves of a position (`_Symmetries.move`) how often who won: "B", "W" or another letter."""
         position, _symmetric = _symmetries(game.width, game.height).position(game)
         found: dict[int, Counter[str]] = {}
-        for name, move in self._by_position.get(position, {}).items():
-            found.setdefault(move, Counter())[self._games[name].winner] += 1
+        for opening in self._games.values():
+            if (move := opening.moves.get(position)) is not None:
+                found.setdefault(move, Counter())[opening.winner] += 1
         return found
 
 
