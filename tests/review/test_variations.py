@@ -64,6 +64,10 @@ def test_a_record_without_variations_has_none() -> None:
     assert (line.variations, line.notes, len(line.places)) == ((), (), 3)
 
 
+def test_the_times_of_the_moves_are_kept() -> None:
+    assert line_of(b"(;SZ[5]TM[60];B[cc]BL[50](;W[bb]WL[57])(;W[aa]))").seconds == (10.0, 3.0)
+
+
 def review_of(line: GameLine) -> GameReview:
     analysis = analysis_of()
     return new_review(line, analysis.run(line, SavedWork(None, ""), silent), analysis.network(line))

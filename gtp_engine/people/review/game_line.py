@@ -68,7 +68,7 @@ class Variation(NamedTuple):
 class GameLine:
     """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
 
-    With `variations` (see `variations.read_variations`) there are more; `notes` say which were left out, and which
+    With `variations` (see `read_variations`) there are more; `notes` say which were left out, and which
     moves cannot be compared.  `seconds` is the time that each move took, None where the record does not tell it.
     """
 
@@ -232,7 +232,7 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
             variations.append(Variation(branch, whole.moves[moves:], positions, numbers))
             games += [position.game for position in positions]
             notes += notes_on_changes(positions)
-    return GameLine(line.record, line.positions, tuple(variations), tuple(notes))
+    return replace(line, variations=tuple(variations), notes=tuple(notes))
 
 
 def _add_nodes(
