@@ -126,17 +126,13 @@ def report_of(game: Game, *, visits: int = 10, has_network: bool = True) -> Sear
 
 
 class FakeBackend:
-    """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`.
-
-    They fail with `failure`, if there is one.
-    """
+    """Opens searchers that take `seconds_per_visit`, and records them; loading waits for `is_loaded`."""
 
     def __init__(self, seconds_per_visit: float = 0.0, seconds_to_begin: float = 0.0) -> None:
         self.seconds_per_visit = seconds_per_visit
         self.seconds_to_begin = seconds_to_begin
         self.opened: list[FakeSearcher] = []
         self.configs: list[Config] = []
-        self.failure: Exception | None = None
         self.caches_cleared = 0
         self.is_closed = False
         self.is_loaded = threading.Event()
@@ -147,7 +143,7 @@ class FakeBackend:
         return self
 
     def open_searcher(self, config: Config) -> FakeSearcher:
-        self.opened.append(FakeSearcher(self.seconds_per_visit, self.seconds_to_begin, failure=self.failure))
+        self.opened.append(FakeSearcher(self.seconds_per_visit, self.seconds_to_begin))
         self.configs.append(config)
         return self.opened[-1]
 

@@ -128,16 +128,16 @@ class TestAnswers:
             response = client.ask(query(maxVisits=ENDLESS, overrideSettings={"maxTime": 0.2}))
         assert response["rootInfo"]["visits"] == pytest.approx(200, abs=2)
 
-    def test_the_searcher_of_a_position_is_closed_after_it(self) -> None:
+    def test_a_searcher_serves_one_position_after_the_other(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             for number in range(20):
                 assert client.ask(query(id=str(number), maxVisits=9))["rootInfo"]["visits"] == 9
-        assert len(backend.opened) == 20
-        assert all(searcher.is_closed for searcher in backend.opened)
+        assert len(backend.opened) == 1
+        assert backend.opened[0].is_closed
         assert backend.is_closed
 
-    def test_a_searcher_has_the_settings_of_its_query(self) -> None:
+    def test_other_search_settings_need_another_searcher(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query())
@@ -146,6 +146,7 @@ class TestAnswers:
         assert [config.puct.c_puct for config in backend.configs] == [1.0, 2.5, 1.0]
         assert backend.configs[2].puct.root_temperature == backend.configs[2].puct.root_temperature_early == 1.5
         assert backend.configs[2].puct.root_fpu_reduction == 0.0
+        assert backend.opened[0].is_closed
 
 
 class TestOrder:
@@ -237,19 +238,19 @@ class TestMistakes:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query())
-            backend.failure = ZeroDivisionError("a bug")
+            backend.opened[0].failure = ZeroDivisionError("a bug")
             response = client.ask(query(id="unlucky"))
             assert response == {"id": "unlucky", "error": "internal error: ZeroDivisionError: a bug"}
-            backend.failure = None
+            backend.opened[0].failure = None
             assert client.ask(query(id="next"))["id"] == "next"
         assert "Traceback" in client.log[0]
-        assert backend.opened[1].is_closed
+        assert backend.opened[0].is_closed
 
     def test_a_request_that_a_search_cannot_fulfil_is_an_error_of_its_query(self) -> None:
         backend = FakeBackend()
         with SessionClient(backend) as client:
             client.ask(query())
-            backend.failure = ConfigError("not without a network")
+            backend.opened[0].failure = ConfigError("not without a network")
             expected = {"id": "much", "field": "overrideSettings", "error": "not without a network"}
             assert client.ask(query(id="much")) == expected
         assert client.log == []

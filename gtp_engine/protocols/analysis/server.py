@@ -29,7 +29,7 @@ from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.protocols.analysis.query import Fields, Query, QueryError, parse_query
 from gtp_engine.protocols.analysis.results import no_results
 from gtp_engine.protocols.analysis.schedule import Job, Schedule, SharedSchedule
-from gtp_engine.protocols.analysis.worker import Worker
+from gtp_engine.protocols.analysis.worker import Searchers, Worker
 from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def run_session(
         nonlocal failure
         try:
             backend = loader()
-            Worker(shared, backend.open_searcher, log).run()
+            Worker(shared, Searchers(backend.open_searcher), log).run()
             backend.close()
         except Exception as error:
             failure = error.__cause__ if isinstance(error, EngineUnavailableError) else error

@@ -1,17 +1,18 @@
 """The searching thread: takes jobs from the schedule, searches them slice by slice and sends the responses.
 
-Each job has a searcher of its own, which keeps its tree from slice to slice; all of them share one evaluator.
+Each job has a searcher of its own, which keeps its tree from slice to slice; all of them share one evaluator.  A
+searcher is cleared before its next job, so that no visits of another query count.
 """
 
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, TengenError
-from gtp_engine.config import Config
+from gtp_engine.config import AnalysisConfig, Config
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
 from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, SharedSchedule
@@ -20,6 +21,37 @@ from gtp_engine.search.report import SearchReport
 
 LEAST_PLAYOUTS: Final = 2
 """Playouts before time ends a search: the position and a move (KataGo's, `numPlayouts` in cpp/search/search.cpp)."""
+
+
+class Searchers:
+    """Idle searchers of one configuration, to be reused instead of creating new ones."""
+
+    def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
+        self._open: Final = open_searcher
+        self._key: Config | None = None
+        self._idle: Final[list[Searcher]] = []
+
+    def take(self, config: Config) -> Searcher:
+        """Return a searcher without a tree."""
+        return self._idle.pop() if self._idle and _key(config) == self._key else self._open(config)
+
+    def give_back(self, searcher: Searcher, config: Config) -> None:
+        """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
+        if _key(config) != self._key:
+            self.close()
+            self._key = _key(config)
+        searcher.clear()
+        self._idle.append(searcher)
+
+    def close(self) -> None:
+        """Close the searchers that are not in use."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+def _key(config: Config) -> Config:
+    """Return the configuration without the options that a searcher does not depend on."""
+    return replace(config, analysis=AnalysisConfig())
 
 
 @dataclass
@@ -38,13 +70,11 @@ class _Search:
 
 
 class Worker:
-    """Does jobs and errands of a schedule in the thread that calls `run`; `open_searcher` makes a job's searcher."""
+    """Does the jobs and errands of a schedule in the thread that calls `run`."""
 
-    def __init__(
-        self, schedule: SharedSchedule, open_searcher: Callable[[Config], Searcher], log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, schedule: SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
         self._schedule: Final = schedule
-        self._open_searcher: Final = open_searcher
+        self._searchers: Final = searchers
         self._log: Final = log
         self._searches: Final[dict[Job, _Search]] = {}
 
@@ -58,6 +88,7 @@ class Worker:
                     task()
             except Exception as error:
                 self._fail(task, error)
+        self._searchers.close()
 
     def _work_on(self, job: Job) -> None:
         """Search for a slice and send the response or report that is due."""
@@ -71,7 +102,7 @@ class Worker:
             report = search.report = self._search_slice(search)
         if self._is_over(search, report):
             self._answer(search, report)
-            search.searcher.close()
+            self._searchers.give_back(search.searcher, job.query.config)
             self._forget(job)
         elif time.monotonic() >= search.next_report:
             self._report(search, report, is_during_search=True)
@@ -82,7 +113,7 @@ class Worker:
         """Return a new search for a job."""
         query, game = job.query, job.query.game_at(job.turn.number)
         next_report = inf if query.first_report is None else time.monotonic() + query.first_report
-        search = self._searches[job] = _Search(job, game, self._open_searcher(query.config), next_report)
+        search = self._searches[job] = _Search(job, game, self._searchers.take(query.config), next_report)
         return search
 
     def _search_slice(self, search: _Search) -> SearchReport:
