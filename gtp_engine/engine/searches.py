@@ -209,7 +209,7 @@ class Searches:
         """The networks, which may be used while a search runs."""
         self._seed: int | None = None
         self._game_search, self._separate_search, self._other_search = new_searches(self.resources, config)
-        self._batches: dict[tuple[int, int], GameBatches] = {}
+        self._batches: Final = GameBatches()
 
     @property
     def thresholds(self) -> Thresholds:
@@ -353,23 +353,11 @@ class Searches:
         The evaluation holds until the next one is asked for.  Raises ConfigError without a network, and ModelError for
         a board that the network does not play.
         """
-        evaluator = self._network()
-        for size in dict.fromkeys((game.width, game.height) for game in games):
-            numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
-            batches = self._batches.pop(size, None)
-            if batches is None:
-                evaluator.prepare(*size)
-                batches = GameBatches(evaluator, *size)
-            self._batches[size] = batches  # the last one used comes last
-            while len(self._batches) > MOST_SIZES:
-                del self._batches[next(iter(self._batches))]
-            options = EvaluationOptions(
-                ALL_SYMMETRIES if all_orientations else ANY_SYMMETRY,
-                suicide_area=SUICIDE_AREAS[self.config.puct.suicide_area],
-            )
-            found = batches.evaluate([games[number] for number in numbers], options)
-            for number, (evaluation, row) in zip(numbers, found, strict=True):
-                yield number, evaluation, row
+        options = EvaluationOptions(
+            ALL_SYMMETRIES if all_orientations else ANY_SYMMETRY,
+            suicide_area=SUICIDE_AREAS[self.config.puct.suicide_area],
+        )
+        yield from self._batches.evaluate(self._network(), games, options)
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""
@@ -460,41 +448,42 @@ def lowest(*limits: int | None) -> int | None:
 BATCH_ROWS: Final = 64
 """Positions of many games that are evaluated in one call: evaluators keep arrays for each number of rows."""
 
-MOST_SIZES: Final = 4
-"""Sizes of boards for which the positions of games are kept."""
-
 
 class GameBatches:
-    """Evaluates positions of many games on boards of one size; what is known of a game costs little after a move."""
+    """Evaluates positions of many games; what is known of a game costs little after a move."""
 
-    def __init__(self, evaluator: Evaluator, width: int, height: int) -> None:
-        self._evaluator: Final = evaluator
-        self._size: Final = (width, height)
-        self._batch: Final = new_positions(BATCH_ROWS, width, height)
-        self._evaluation: Final = new_evaluation(BATCH_ROWS, width, height)
+    def __init__(self) -> None:
         self._known: dict[int, tuple[Positions, GameRows]] = {}
 
-    def evaluate(self, games: Sequence[Game], options: EvaluationOptions) -> Iterator[tuple[Evaluation, int]]:
-        """Yield the evaluation of each game with its row; what is in it holds until the next batch."""
-        self._known = {id(game): self._known.get(id(game)) or self._new_row() for game in games}
-        for first in range(0, len(games), BATCH_ROWS):
-            part = games[first : first + BATCH_ROWS]
-            for row, game in enumerate(part):
-                self._write(row, game)
-            self._evaluator.evaluate(Request(self._batch, len(part), self._evaluation, options))
-            for row in range(len(part)):
-                yield self._evaluation, row
+    def evaluate(
+        self, evaluator: Evaluator, games: Sequence[Game], options: EvaluationOptions
+    ) -> Iterator[tuple[int, Evaluation, int]]:
+        """Yield the number of each game with an evaluation and the row of it; see `Searches.evaluate_many`."""
+        self._known = {id(game): self._known.get(id(game)) or _new_row(game) for game in games}
+        for size in dict.fromkeys((game.width, game.height) for game in games):
+            numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
+            evaluator.prepare(*size)
+            batch, evaluation = new_positions(BATCH_ROWS, *size), new_evaluation(BATCH_ROWS, *size)
+            for first in range(0, len(numbers), BATCH_ROWS):
+                part = numbers[first : first + BATCH_ROWS]
+                for row, number in enumerate(part):
+                    self._write(batch, row, games[number])
+                evaluator.evaluate(Request(batch, len(part), evaluation, options))
+                for row, number in enumerate(part):
+                    yield number, evaluation, row
 
-    def _new_row(self) -> tuple[Positions, GameRows]:
-        position = new_positions(1, *self._size)
-        return position, GameRows(position)
-
-    def _write(self, row: int, game: Game) -> None:
+    def _write(self, batch: Positions, row: int, game: Game) -> None:
         (position, rows), part = self._known[id(game)], since_move_out_of_turn(game, game.to_play)
         rows.fill(0, game)
         if part is not game:
             write_conditions(position, 0, conditions_of(part))
-        put_row(self._batch, row, position, 0)
+        put_row(batch, row, position, 0)
+
+
+def _new_row(game: Game) -> tuple[Positions, GameRows]:
+    """Return an array for the position of a game, and what keeps it up to date."""
+    position = new_positions(1, game.width, game.height)
+    return position, GameRows(position)
 
 
 def evaluate_game(
