@@ -341,8 +341,14 @@ def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
 
 
 def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem]]:
-    """Return the configuration for this query, and a warning about unknown settings."""
-    config, warnings = _overridden(fields, config)
+    """Return the configuration for this query, and warnings about settings of overrideSettings."""
+    settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
+    if not isinstance(settings, dict):
+        raise fields.error("overrideSettings", "an object")
+    try:
+        config, unknown = with_katago_settings(config, settings)
+    except ConfigError as error:
+        raise QueryError("overrideSettings", f"could not set settings: {error}") from None
     direct: dict[str, object] = {}
     if "maxVisits" in fields:
         direct["maxVisits"] = fields.integer("maxVisits", 1, MAX_VISITS)
@@ -354,25 +360,10 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem
         temperature = fields.number("rootPolicyTemperature", 0.01, 100.0)
         direct |= {"rootPolicyTemperature": temperature, "rootPolicyTemperatureEarly": temperature}
     config, _ = with_katago_settings(config, direct)
-    settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
     if _PLAYOUTS in settings:  # a search begins without a tree, so its playouts are its visits
         override = Fields(settings, name="overrideSettings", field="overrideSettings")
         most = override.integer(_PLAYOUTS, 1, MAX_VISITS)
         config = config.with_values({"analysis.analysis_visits": min(most, config.analysis.analysis_visits)})
-    return config, warnings
-
-
-def _overridden(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem]]:
-    """Return the configuration with the settings of overrideSettings, and a warning about unknown ones."""
-    if "overrideSettings" not in fields:
-        return config, []
-    settings = fields.value("overrideSettings")
-    if not isinstance(settings, dict):
-        raise fields.error("overrideSettings", "an object")
-    try:
-        config, unknown = with_katago_settings(config, settings)
-    except ConfigError as error:
-        raise QueryError("overrideSettings", f"could not set settings: {error}") from None
     names = ", ".join(shown(n) for n in unknown if n != _PLAYOUTS and not UNUSED_BY_ANALYSES.fullmatch(n))
     lines = [nearest_profile_line(settings.get("humanSLProfile")), names and f"unknown settings, ignored: {names}"]
     return config, [FieldProblem("overrideSettings", line) for line in lines if line]
