@@ -161,12 +161,11 @@ class AnalysisEngine(AsyncClient):
                 stack.callback(query.stop)
                 await query.begin()
             for query in asked:
-                left = set(query.query["analyzeTurns"])
-                while left:
+                finals = list[Analysis]()
+                while len(finals) < query.turns:
                     report: Analysis = await query.answer()
-                    if report.is_final:
-                        found[report.turn] = report
-                        left.discard(report.turn - query.turns_before)
+                    finals += [report] if report.is_final else []
+                found |= {each.turn: each for each in finals}
         return [found[turn] for turn in wanted]
 
     # --- queries and responses ---
@@ -273,25 +272,16 @@ class AnalysisEngine(AsyncClient):
 
 
 class _Query:
-    """What arrives for one query, which is sent when the first answer is wanted; `read` makes an answer of a response.
-
-    An Analysis is one of the game after `turns_before` more moves than the query says.
-    """
+    """What arrives for a query, which is sent when the first answer is wanted; `read` makes answers of responses."""
 
     def __init__(
-        self,
-        engine: AnalysisEngine,
-        query: Mapping[str, Any],
-        read: Callable[[dict[str, Any]], Any],
-        timeout: float,
-        turns_before: int = 0,
+        self, engine: AnalysisEngine, query: Mapping[str, Any], read: Callable[[dict[str, Any]], Any], timeout: float
     ) -> None:
         self._engine: Final = engine
         self.turn: AbstractAsyncContextManager[None] = contextlib.nullcontext()
-        self.query: Final = query
+        self._query: Final = query
         self.read: Final = read
         self._timeout: Final = timeout
-        self.turns_before: Final = turns_before
         self.turns: Final = len(query.get("analyzeTurns", (0,)))
         self.left = self.turns  # that the engine has not answered yet
         self._name = ""
@@ -305,7 +295,7 @@ class _Query:
         interval = max(0.05, min(query["reportDuringSearchEvery"], timeout / _SIGNS_OF_LIFE, 1e6))
         asked = {**query, "reportDuringSearchEvery": interval}
         read = partial(read_response, vertices=vertices, turns_before=turns_before)
-        return cls(engine, asked, read, timeout, turns_before)
+        return cls(engine, asked, read, timeout)
 
     def receive(self, answer: object) -> None:
         """Keep an answer, or the EngineError that it is."""
@@ -314,7 +304,7 @@ class _Query:
     async def begin(self) -> None:
         """Send the query."""
         if not self._name:
-            self._name = self._engine._send(self.query)
+            self._name = self._engine._send(self._query)
             self._engine._waiting[self._name] = self
 
     async def answer(self) -> Any:
