@@ -46,11 +46,9 @@ from gtp_engine.sgf.values import (
     escaped,
     format_komi,
     format_point,
-    names_a_size,
     parse_label,
     parse_move_point,
     parse_points,
-    parse_size,
     usual_moves,
 )
 
@@ -389,7 +387,7 @@ class GameNode(TextNode):
         else:
             self.raw = {each: kept for each, kept in self.raw.items() if each != name}
         if name in GAME_PROPERTIES or name in ("B", "W"):
-            self.tree._forget()
+            self.tree._forget(name)
 
     def _points(self, name: str) -> list[int]:
         """Return the points of a list such as AB's, as far as they are on the board."""
@@ -443,9 +441,8 @@ class GameTree:
         game: GameText[GameNode] = first_game(data, partial(GameNode, self))
         self.root: Final[GameNode] = game.nodes[0]
         self._game_text: Final = game
-        self._size: tuple[int, int] | None = None
         info = GameInfo(self.main_line(), ())
-        info.size()  # refuses boards that no game has
+        self._size: tuple[int, int] | None = info.size()  # refuses boards that no game has
         self._usual_moves: dict[str, dict[str, Move]] | None = None
         self._notes: tuple[str, ...] | None = None
         self._text: Final = text
@@ -518,8 +515,7 @@ class GameTree:
     def size(self) -> tuple[int, int]:
         """Width and height of the board in points."""
         if self._size is None:
-            text = (self.root.texts("SZ") or [""])[0]
-            self._size = parse_size(text if names_a_size(text) else "19")
+            self._size = GameInfo(self.main_line(), ()).size()
         return self._size
 
     @property
@@ -648,6 +644,8 @@ class GameTree:
         if not self._is_edited:
             self._notes, self._is_edited = self.notes, True
 
-    def _forget(self) -> None:
-        """Forget what depends on the properties of the game, after an edit."""
-        self._last_game = self._size = self._usual_moves = None
+    def _forget(self, name: str) -> None:
+        """Forget what depends on a property of the game, after an edit."""
+        self._last_game = None
+        if name == "SZ":
+            self._size = self._usual_moves = None

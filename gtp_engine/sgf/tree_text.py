@@ -131,20 +131,15 @@ def main_line_from(node: N) -> list[N]:
 class GameText(Generic[N]):
     """A game in text: where it begins and ends, and its nodes in the order of the text.
 
-    `notes` are messages about what was passed over; `is_cut` is whether the text ends within a value, in the last node.
+    `notes` are messages about what was passed over; `cut` is the node in which the text ends early, within a value.
     """
 
     start: int
     end: int
     nodes: list[N]
     notes: list[str]
-    is_cut: bool = False
+    cut: N | None = None
     has_end: bool = True
-
-    @property
-    def cut(self) -> N | None:
-        """The node in which the text ends early."""
-        return self.nodes[-1] if self.is_cut else None
 
 
 def parse_game(
@@ -170,7 +165,8 @@ def parse_game(
         what = "no property has a value" if repair.has_end else "unexpected end of SGF data"
         raise SgfError(f"not a readable SGF record: {what}")
     nodes, notes = _nodes(repair.tokens, make)
-    return GameText(start, repair.end, nodes, [*repair.notes, *notes], repair.is_cut, repair.has_end)
+    cut = nodes[-1] if repair.is_cut else None
+    return GameText(start, repair.end, nodes, [*repair.notes, *notes], cut, repair.has_end)
 
 
 def _valid_tokens(data: bytes, start: int) -> tuple[list[Token], int] | None:

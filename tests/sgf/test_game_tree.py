@@ -77,6 +77,14 @@ def test_a_property_is_replaced_where_it_stands() -> None:
     assert tree.size == (13, 13)
 
 
+def test_a_size_behind_the_first_node_counts() -> None:
+    """Vertices were those of another board."""
+    tree = GameTree("(;GM[1];SZ[9];B[ee])")
+    assert (tree.size, tree.main_line()[-1].vertex) == ((9, 9), "E5")
+    tree.root.set("SZ", "13")
+    assert tree.size == (13, 13)
+
+
 def test_comments_keep_their_lines() -> None:
     tree = GameTree("(;C[one \\] two\\\n three\r\nfour];B[aa])")
     first, second = tree.main_line()
