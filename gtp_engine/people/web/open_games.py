@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
@@ -92,7 +92,7 @@ class OpenGame:
         """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
-        self._published, _ = PublishedTree(name, None, {}, {}).after(session.tree)
+        self._published, _ = PublishedTree(name, None, {}).after(session.tree)
         self._record = session.to_bytes(is_main=True)
         self._state = state_of(session)
         self._state_time = time.monotonic()
@@ -124,19 +124,6 @@ class OpenGame:
     def tree_message(self) -> str:
         """Return all nodes of the game as a message."""
         return self._published.message()
-
-    @contextlib.contextmanager
-    def staying_open(self) -> Iterator[None]:
-        """Stand for a page in the `with` block."""
-
-        def waiting(_: str) -> None:
-            """Receive nothing."""
-
-        self.viewers.add(waiting)
-        try:
-            yield
-        finally:
-            self.viewers.discard(waiting)
 
     def show_to(self, viewer: Callable[[str], None]) -> None:
         """Send the game to a page, which gets all changes from then on."""
@@ -342,31 +329,30 @@ class PublishedTree(NamedTuple):
 
     name: str
     root: GameNode | None
-    texts: dict[int, str]
-    seen: dict[int, object]
-    """What each node had when its text was made."""
+    nodes: Mapping[int, tuple[object, str]]
+    """What each node had when its text was made, which edits replace, and the text."""
 
-    def message(self, *, of: Iterable[str] | None = None) -> str:
+    def message(self, changed: Mapping[int, tuple[object, str]] | None = None) -> str:
         """Return the message with all nodes, each before its children, or with those that are new or have changed."""
-        head = as_text({"type": "tree" if of is None else "nodes", "id": self.name})
-        return f'{head[:-1]},"nodes":[{",".join(self.texts.values() if of is None else of)}]}}'
+        head = as_text({"type": "tree" if changed is None else "nodes", "id": self.name})
+        texts = (text for _, text in (self.nodes if changed is None else changed).values())
+        return f'{head[:-1]},"nodes":[{",".join(texts)}]}}'
 
     def after(self, tree: GameTree) -> "tuple[PublishedTree, str]":
         """Return what pages know once they have got a message, and that message, "" for no change.
 
         It has all nodes if some have been taken out, or stand in another order.
         """
-        known, seen = (self.texts, self.seen) if tree.root is self.root else ({}, {})
-        nodes = list(tree.nodes())
-        changed = {node.id: as_text(node_values(node)) for node in nodes if seen.get(node.id) is not node.raw}
+        known, nodes = self.nodes if tree.root is self.root else {}, list(tree.nodes())
+        others = [node for node in nodes if node.id not in known or known[node.id][0] is not node.raw]
+        changed = {node.id: (node.raw, as_text(node_values(node))) for node in others}
         is_rearranged = [node.id for node in nodes if node.id in known] != list(known) or any(
             node.id not in known and node.parent is not None and node.parent.children[-1].id in known for node in nodes
         )
-        texts = {node.id: changed.get(node.id) or known[node.id] for node in nodes}
-        new = PublishedTree(self.name, tree.root, texts, {node.id: node.raw for node in nodes})  # an edit replaces it
+        new = PublishedTree(self.name, tree.root, {node.id: changed.get(node.id) or known[node.id] for node in nodes})
         if is_rearranged or not known:
             return new, new.message()
-        return new, new.message(of=changed.values()) if changed else ""
+        return new, new.message(changed) if changed else ""
 
 
 def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:

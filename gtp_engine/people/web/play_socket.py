@@ -328,9 +328,16 @@ class _Page:
         """Show another game; return why it is not saved, if it is not."""
         self.leave()
         self._shown = game
-        with game.staying_open():
+
+        def waiting(_: str) -> None:
+            """Receive nothing, so that the game stays open."""
+
+        game.viewers.add(waiting)
+        try:
             await self._client.wait_for_bulk(len(game.tree_message()))
             game.show_to(self._client.put)
+        finally:
+            game.viewers.discard(waiting)
         await self._reviews.recall(game)
         self._send(await self._reviews.message(game.name))
         return {"type": "error", "message": game.unsaved} if game.unsaved else None
