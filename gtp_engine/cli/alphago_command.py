@@ -107,7 +107,7 @@ def rollout_policy_command(records: Path, run: Path, settings: RolloutSettings, 
         from gtp_engine.training.alphago.stages.game_records import read_games
         from gtp_engine.training.alphago.stages.rollout_policy import run_rollout_policy
 
-        _file_of(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
+        _require(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
 
 
 @alphago_command.command("rollout-network", cls=ConfigCommand)
@@ -142,7 +142,7 @@ def reinforce_command(
     with _stage(run, export) as stage:
         from gtp_engine.training.alphago.stages.reinforce import run_reinforcement
 
-        _file_of(run_reinforcement(supervised, settings, game, stage))
+        _require(run_reinforcement(supervised, settings, game, stage))
 
 
 @alphago_command.command("value", cls=ConfigCommand)
@@ -162,7 +162,7 @@ def value_command(supervised: Path, reinforced: Path, run: Path, export: ExportS
     with _stage(run, export) as stage:
         from gtp_engine.training.alphago.stages.value import ValueStage, run_value
 
-        _file_of(run_value(ValueStage(supervised, reinforced, **settings), stage))
+        _require(run_value(ValueStage(supervised, reinforced, **settings), stage))
 
 
 @alphago_command.command("chain")
@@ -195,7 +195,7 @@ def _supervised(
         from gtp_engine.training.alphago.stages.game_records import read_games
         from gtp_engine.training.alphago.stages.supervised import run_supervised
 
-        _file_of(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+        _require(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
 
 
 @contextmanager
@@ -208,9 +208,8 @@ def _stage(out: Path, export: ExportSettings) -> Iterator["StageRun"]:
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
 
 
-def _file_of(target: Path | None) -> Path:
-    """Return the file that a run left; exit if it was interrupted and left none."""
+def _require(target: Path | None) -> None:
+    """Exit if a run was interrupted and left no file."""
     if target is None:
         click.echo("Interrupted. The same command resumes.", err=True)
         sys.exit(INTERRUPTED)
-    return target
