@@ -136,7 +136,7 @@ class Reply:
         self.interrupted: str | None = None
         self._send: Final = send
         self._id: Final = id
-        self._lock: Final = threading.Lock()
+        self._lock: Final = threading.RLock()
         self.is_open = False
         """Whether the stream has begun; from then on the command cannot fail any more."""
         self.is_ended = False
@@ -146,13 +146,15 @@ class Reply:
     def open(self) -> None:
         """Begin a stream of lines."""
         with self._lock:
-            self._open()
+            if not self.is_open and not self.is_ended:
+                self.is_open = True
+                self._send(f"={'' if self._id is None else self._id}\n")
 
     def line(self, text: str) -> None:
         """Send a line of the stream, which begins with the first; an empty line is left out."""
         with self._lock:
             if not self.is_ended:
-                self._open()
+                self.open()
                 if cleaned := clean_reply(text):
                     self._send(f"{cleaned}\n")
                     self._has_line.set()
@@ -180,11 +182,6 @@ class Reply:
     def wait_for_line(self, timeout: float) -> None:
         """Wait until a line of a stream, or everything, has been sent."""
         self._has_line.wait(timeout)
-
-    def _open(self) -> None:
-        if not self.is_open and not self.is_ended:
-            self.is_open = True
-            self._send(f"={'' if self._id is None else self._id}\n")
 
 
 def color_or_none(word: str) -> int | None:
