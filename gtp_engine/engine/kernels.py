@@ -74,8 +74,8 @@ _PACKAGE: Final = __name__.partition(".")[0]
 _POLL: Final = 0.2
 """Seconds between two looks for kernels that were compiled or called, or at a cancel token."""
 
-_COMPILER_EXIT: Final = 1.0
-"""Seconds that the compiling process gets to end when it is not needed any more."""
+_CLOSE_SECONDS: Final = 1.0
+"""Seconds that `close` waits for the thread, which ends the compiling processes."""
 
 Log = Callable[[str], None]
 
@@ -141,7 +141,7 @@ class KernelLoader:
         """End the compiling processes, if any; what they have compiled stays in the cache."""
         self._is_closed.set()
         if self._thread.is_alive():
-            self._thread.join(2 * _POLL + _COMPILER_EXIT)
+            self._thread.join(_CLOSE_SECONDS)
 
     def _want(self, call: KernelCall) -> None:
         """Have the kernel of a call compiled, if it is one of the package: compilers can import no other."""
@@ -241,17 +241,12 @@ def _tell(compiler: "subprocess.Popen[bytes]", line: str) -> None:
 
 
 def _end(compilers: Sequence["subprocess.Popen[bytes]"]) -> None:
-    """End processes that run."""
+    """End processes that run, in the middle of their work if need be."""
     for compiler in compilers:
-        assert compiler.stdin is not None, "it is a pipe"
-        with contextlib.suppress(OSError):
-            compiler.stdin.close()
+        compiler.kill()
     for compiler in compilers:
-        try:
-            compiler.wait(_COMPILER_EXIT)
-        except subprocess.TimeoutExpired:
-            compiler.kill()
-            compiler.wait()
+        with contextlib.suppress(OSError), compiler:  # its pipe is closed, and it is waited for
+            pass
 
 
 def _freeze_garbage_collector() -> None:
