@@ -31,7 +31,7 @@ from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.call_times import CallTimes, call_times, fastest_call
-from gtp_engine.nn.metadata import add_property, read_properties
+from gtp_engine.nn.metadata import add_property, info_of, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
@@ -91,7 +91,7 @@ def store_evaluation(path: Path) -> None:
     """
     provider = "cpu" if "cpu" in installed_providers() else OPENVINO
     model = OnnxModel(path, Runtime(PROVIDERS[provider], "float32"), batch=1)
-    found = _sane_outputs(model, model.info.sizes.usual)
+    found = _sane_outputs(model, model.info.sizes.usual, path)
     model.close()
     kept: dict[str, object] = {}
     if found.policy is not None:
@@ -102,32 +102,34 @@ def store_evaluation(path: Path) -> None:
     add_property(path, EVALUATION, json.dumps(kept))
 
 
-def check_evaluation(model: Model, board: tuple[int, int]) -> None:
-    """Raise ModelError for a network whose weights are damaged, as far as a position on this board shows."""
-    found = _sane_outputs(model, board)
-    if model.path is None or board != model.info.sizes.usual:
+def check_evaluation(model: Model, board: tuple[int, int], file: Path) -> None:
+    """Raise ModelError for a network whose weights are damaged, as far as a position on this board shows.
+
+    `file` is that of the network for this board.
+    """
+    found, properties = _sane_outputs(model, board, file), read_properties(file)
+    if board != info_of(properties).sizes.usual:
         return
     try:
-        kept = json_of(read_properties(model.path).get(EVALUATION, "{}"))
+        kept = json_of(properties.get(EVALUATION, "{}"))
         pairs = [] if found.value is None else [*zip(_results(found.value)[0], kept.get("value", []), strict=False)]
         if found.policy is not None:
             policy = _softmax(found.policy[0, 0])
             pairs += [(policy[int(move)], share) for move, share in kept.get("moves", {}).items()]
         difference = max((abs(float(a) - float(b)) for a, b in pairs), default=0.0)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise ModelError(f"network {shown(model.path.name)}: {EVALUATION} cannot be read", advice=_DAMAGED) from error
+        raise ModelError(f"network {shown(file.name)}: {EVALUATION} cannot be read", advice=_DAMAGED) from error
     if not difference <= LARGEST_CHANGE:
-        given = f"network {shown(model.path.name)} is off by {difference:.2f} from what it found when it was written"
+        given = f"network {shown(file.name)} is off by {difference:.2f} from what it found when it was written"
         raise ModelError(given, expected=f"at most {LARGEST_CHANGE}", advice=_DAMAGED)
 
 
-def _sane_outputs(model: Model, board: tuple[int, int]) -> RawOutputs:
-    """Return the outputs for a position of random stones; raises ModelError if they are none."""
+def _sane_outputs(model: Model, board: tuple[int, int], file: Path) -> RawOutputs:
+    """Return the outputs for a position of random stones; raises ModelError, with the file's name, if they are none."""
     outputs = model.run(*random_inputs(model.info, 1, board))
     if all(output is None or bool((np.abs(output) < _LARGEST_OUTPUT).all()) for output in outputs):  # NaN is not
         return outputs
-    name = model.info.name if model.path is None else model.path.name
-    raise ModelError(f"network {shown(name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED)
+    raise ModelError(f"network {shown(file.name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED)
 
 
 def _results(value: FloatArray) -> FloatArray:
@@ -250,63 +252,41 @@ def _evaluator(
 
 
 class _LoadedModel(OnnxModel):
-    """The network of some files, which leaves a board to a network for that board alone if there is one.
-
-    Each of them is checked for damage before it evaluates for the first time, at the latest.
-    """
+    """The network of some files; each of them is checked for damage before it evaluates for the first time."""
 
     def __init__(self, files: NetworkFiles, runtime: Runtime, *, threads: int, batch: int) -> None:
-        super().__init__(files.path(runtime.precision), runtime, threads=threads, batch=batch)
-        others = {
-            board: OnnxModel(each.path(runtime.precision), runtime, threads=threads, batch=batch)
-            for board, each in files.for_boards.items()
-        }
-        self._for_boards: Final[dict[tuple[int, int], OnnxModel]] = others
-        self._networks: Final = (self, *others.values())  # of which OnnxModel's own methods are called below
-        self.files = tuple(each.path for each in self._networks)
-        self._unchecked: Final[set[OnnxModel]] = {*self._networks}
+        for_boards = {board: each.path(runtime.precision) for board, each in files.for_boards.items()}
+        path = files.path(runtime.precision)
+        super().__init__(path, runtime, threads=threads, batch=batch, for_boards=for_boards)
+        self._unchecked: Final[set[Path]] = {*self.files}
         self._checking: Final = threading.RLock()  # which the thread that checks may take again, to run the network
 
-    def check(self, board: tuple[int, int]) -> OnnxModel:
-        """Return the network for this board; raises ModelError if it does not play it, cannot be run, or is damaged.
+    def check(self, board: tuple[int, int]) -> None:
+        """Raise ModelError if the network does not play this board, cannot be run, or is damaged.
 
         That takes a session for one position; the others are created by `prepare`, beside the kernels at a start.
         Other threads wait meanwhile.
         """
-        network = self._for_boards.get(board, self)
+        file = self.file_for(board)
         with self._checking:
-            if network in self._unchecked:
-                self._unchecked.remove(network)
+            if file in self._unchecked:
+                self._unchecked.remove(file)
                 try:
-                    check_evaluation(network, board)
+                    check_evaluation(self, board, file)
                 except ModelError:
-                    self._unchecked.add(network)
+                    self._unchecked.add(file)
                     raise
-        return network
-
-    def halve_cores(self) -> bool:
-        """Return whether two calls can be run at a time from now on, to each network."""
-        return all([OnnxModel.halve_cores(each) for each in self._networks])
-
-    def join_cores(self) -> None:
-        """Have calls to each network take turns again."""
-        for each in self._networks:
-            OnnxModel.join_cores(each)
 
     def prepare(self, width: int, height: int) -> None:
-        """Get the network for boards of this size ready; raises ModelError."""
-        OnnxModel.prepare(self._for_boards.get((width, height), self), width, height)
+        """Get ready for boards of this size; raises ModelError."""
+        super().prepare(width, height)
         self.check((width, height))
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
-        """Return the outputs of the network for these boards; see `OnnxModel`.  Raises ModelError if it is damaged."""
+        """Return the outputs; see `OnnxModel`.  Raises ModelError if the network is damaged."""
         height, width = spatial.shape[2:]
-        return OnnxModel.run(self.check((width, height)), spatial, globals_)
-
-    def close(self) -> None:
-        """Free the networks."""
-        for each in self._networks:
-            OnnxModel.close(each)
+        self.check((width, height))
+        return super().run(spatial, globals_)
 
 
 def _check_trust(

@@ -17,11 +17,12 @@ import os
 import threading
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -69,6 +70,9 @@ _SMALLEST_NETWORK: Final = bytes.fromhex(
 """An ONNX file: y = |x| for one number (opset 13)."""
 
 
+Session: TypeAlias = OpenVinoSession | OnnxRuntimeSession
+"""A network that is loaded, with fixed dimensions."""
+
 _PATIENCE: Final = 60.0
 """Seconds that a process waits at its end for a network that is still being compiled or run."""
 
@@ -103,7 +107,7 @@ class _Calls:
                 self._count -= 1
                 self._condition.notify_all()
 
-    def add(self, session: "Session") -> None:
+    def add(self, session: Session) -> None:
         """Take note of a session, created by a call that is under way."""
         self._sessions.add(session)
         if self._is_over:
@@ -145,22 +149,10 @@ def random_inputs(info: NetworkInfo, batch: int, board: tuple[int, int] | None =
     return spatial, np.zeros((batch, info.globals_), dtype=np.float32)
 
 
-class Session(Protocol):
-    """A network that is loaded: `OpenVinoSession` or `OnnxRuntimeSession`, which say what its attributes are."""
-
-    @property
-    def inputs(self) -> Mapping[str, int]: ...  # noqa: D102
-
-    @property
-    def outputs(self) -> Collection[str]: ...  # noqa: D102
-
-    def run(self, feeds: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Return the outputs by name, for contiguous inputs by name."""
-
-
 class OnnxModel:
     """A network of one file, run by one provider; calls of several threads take turns, while others may prepare it.
 
+    `for_boards` has other files for some boards, by width and height: networks with the same inputs and outputs.
     After `halve_cores`, two calls at a time are each run on half of the cores, and one alone still on all of them.
     `threads` is for providers that run on the processor, 0: all cores; `batch` 0: what suits network and machine.
 
@@ -168,9 +160,18 @@ class OnnxModel:
     `prepare`.
     """
 
-    def __init__(self, path: Path, runtime: Runtime, *, threads: int = 0, batch: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        runtime: Runtime,
+        *,
+        threads: int = 0,
+        batch: int = 0,
+        for_boards: Mapping[tuple[int, int], Path] = MappingProxyType({}),
+    ) -> None:
         self.path = path
-        self.files: tuple[Path, ...] = (path,)
+        self.files: Final = (path, *for_boards.values())
+        self._for_boards: Final = for_boards
         self.info = read_info(path)
         self.runtime = runtime
         self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
@@ -180,6 +181,8 @@ class OnnxModel:
         calls of which two are made at a time the number is negative."""
         self._counts: dict[tuple[int, int], Counter[int]] = {}
         """How many calls there were for each number of positions, on boards with open sessions."""
+        self._halves: Final[dict[Path, bytes]] = {}
+        """The networks of files in half precision, where that is used."""
         self._lock: Final = threading.Lock()
         self.at_once = 1
         """Calls that are run at a time."""
@@ -193,6 +196,10 @@ class OnnxModel:
     def precision(self) -> str:
         """The number format in which it calculates."""
         return self.runtime.precision
+
+    def file_for(self, board: tuple[int, int]) -> Path:
+        """Return the file of the network for boards of this width and height."""
+        return self._for_boards.get(board, self.path)
 
     def prepare(self, width: int, height: int) -> None:
         """Create the sessions for one position and for a full batch on boards of this size.
@@ -239,13 +246,13 @@ class OnnxModel:
                     parts.append(part)
                     first = last
             except Exception as error:  # many kinds, as when a session is created
-                raise ModelError(
-                    f"network {shown(self.path.name)}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
-                ) from error
+                name = shown(self.file_for((width, height)).name)
+                given = f"network {name}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
+                raise ModelError(given) from error
         outputs = RawOutputs(*(_joined([part[name] for part in parts if name in part], count) for name in _OUTPUTS))
         if outputs.policy is not None and outputs.policy.ndim == 2:
             outputs = outputs._replace(policy=outputs.policy[:, None, :])
-        self._check_shapes(outputs, count, width * height)
+        self._check_shapes(outputs, count, (width, height))
         return outputs
 
     @contextmanager
@@ -335,44 +342,46 @@ class OnnxModel:
 
     def _new_session(self, rows: int, width: int, height: int) -> Session:
         """Return a session for boards of this size; raises ModelError."""
-        name = shown(self.info.name)
-        if not self.info.sizes.include(width, height):
+        name, file = shown(self.info.name), self.file_for((width, height))
+        if file == self.path and not self.info.sizes.include(width, height):
             raise ModelError(f"network {name} on a board of {width}x{height}", expected=f"boards of {self.info.sizes}")
         dimensions = {"height": height, "width": width} | ({} if rows == ANY_BATCH else {"batch": abs(rows)})
         at_once = self.at_once if rows < 0 else 1
         try:
-            session = new_session(self._network, self.runtime, dimensions, threads=self._threads, at_once=at_once)
+            network = self._network(file)
+            session = new_session(network, self.runtime, dimensions, threads=self._threads, at_once=at_once)
         except ModelError as error:
-            raise ModelError(f"network {shown(self.path.name)}: {error}") from error
-        self._check_graph(session)
+            raise ModelError(f"network {shown(file.name)}: {error}") from error
+        self._check_graph(session, file)
         return session
 
-    @functools.cached_property
-    def _network(self) -> str | bytes:
-        """The file, or its network in half precision; OpenVINO takes the file for that too."""
-        if self.runtime.precision == "float16" and not self.runtime.provider.openvino_device:
-            from gtp_engine.nn.half_precision import in_half_precision  # here: only graphics cards need onnx
+    def _network(self, file: Path) -> str | bytes:
+        """Return a file, or its network in half precision; OpenVINO takes the file for that too."""
+        if self.runtime.precision != "float16" or self.runtime.provider.openvino_device:
+            return os.fspath(file)
+        from gtp_engine.nn.half_precision import in_half_precision  # here: only graphics cards need onnx
 
-            return in_half_precision(self.path)
-        return os.fspath(self.path)
+        if file not in self._halves:
+            self._halves[file] = in_half_precision(file)
+        return self._halves[file]
 
-    def _check_graph(self, session: Session) -> None:
+    def _check_graph(self, session: Session, file: Path) -> None:
         """Raise ModelError if inputs and outputs are not those that the metadata declares."""
         info = self.info
         wanted = {"spatial": info.planes} | ({"globals": info.globals_} if info.globals_ else {})
         if session.inputs != wanted:
-            raise self._wrong("inputs", dict(session.inputs), wanted)
+            raise _wrong(file, "inputs", dict(session.inputs), wanted)
         needed = {kind for kind in ("policy", "value") if kind in info.kind} or {"policy"}
         if info.is_katago and "value" in info.kind:
             needed.add("misc")
         if info.has_ownership:
             needed.add("ownership")
         if not needed <= set(session.outputs):
-            raise self._wrong("outputs", sorted(session.outputs), sorted(needed))
+            raise _wrong(file, "outputs", sorted(session.outputs), sorted(needed))
 
-    def _check_shapes(self, outputs: RawOutputs, count: int, area: int) -> None:
+    def _check_shapes(self, outputs: RawOutputs, count: int, board: tuple[int, int]) -> None:
         """Raise ModelError if the kernels that decode the outputs would read beyond their ends: they check nothing."""
-        info = self.info
+        info, area = self.info, board[0] * board[1]
         sizes = {
             "policy": (area, area + 1),
             "value": (3,) if info.is_katago else (1,),
@@ -385,14 +394,15 @@ class OnnxModel:
             dimensions = 3 if name == "policy" else 2
             if array.ndim != dimensions or len(array) != count or array.shape[-1] not in sizes[name]:
                 wanted = f"{' or '.join(map(str, sizes[name]))} values for each of {count} positions"
-                raise self._wrong(f"output {name} of shape", list(array.shape), wanted)
+                raise _wrong(self.file_for(board), f"output {name} of shape", list(array.shape), wanted)
 
-    def _wrong(self, what: str, found: object, expected: object) -> ModelError:
-        return ModelError(
-            f"network {shown(self.path.name)} has the {what} {found}",
-            expected=f"{expected}, as its metadata declares",
-            advice="import or train it again",
-        )
+
+def _wrong(file: Path, what: str, found: object, expected: object) -> ModelError:
+    return ModelError(
+        f"network {shown(file.name)} has the {what} {found}",
+        expected=f"{expected}, as its metadata declares",
+        advice="import or train it again",
+    )
 
 
 def installed_providers() -> Sequence[str]:

@@ -235,7 +235,7 @@ def _damage(files: "NetworkFiles", precision: str) -> list[str]:
     for each in files.networks:
         try:
             with closing(OnnxModel(each.path(precision), Runtime(PROVIDERS["cpu"], "float32"), batch=1)) as model:
-                check_evaluation(model, model.info.sizes.usual)
+                check_evaluation(model, model.info.sizes.usual, model.path)
         except TengenError as error:
             found.append(str(error))
     return found
