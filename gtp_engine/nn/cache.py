@@ -13,11 +13,12 @@ is given, so that it is the same whether it comes from the network or from the c
 Letters: B rows of a batch, n the padded length of a board, N places.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Evaluation, FloatArray
 from gtp_engine.go.board import IntArray
@@ -48,13 +49,13 @@ _HIGH: Final = np.uint64(32)
 class Cache(NamedTuple):
     """The arrays of a table."""
 
-    key: KeyArray  # [N] 0: the place is free
-    age: NDArray[np.int64]  # [N] of its last use, as counted by `counts`
-    entry: IntArray  # [N] the row of its evaluation in the arrays below, which have places for N
-    counts: NDArray[np.int64]  # [2]
-    policy: NDArray[np.uint16]  # [N, n] roots of probabilities
-    ownership: NDArray[np.int16]  # [N, n]
-    numbers: FloatArray  # [N, NUMBERS]
+    key: Annotated[KeyArray, "N"]  # 0: the place is free
+    age: Annotated[NDArray[np.int64], "N"]  # of its last use, as counted by `counts`
+    entry: Annotated[IntArray, "N"]  # the row of its evaluation in the arrays below, which have places for N
+    counts: Annotated[NDArray[np.int64], 2]
+    policy: Annotated[NDArray[np.uint16], "N", "n"]  # roots of probabilities
+    ownership: Annotated[NDArray[np.int16], "N", "n"]
+    numbers: Annotated[FloatArray, "N", NUMBERS]
 
 
 def new_cache(places: int, n: int) -> Cache:
@@ -62,16 +63,7 @@ def new_cache(places: int, n: int) -> Cache:
 
     The system provides memory only as the table fills, 4 n + 52 bytes per evaluation.
     """
-    places = -(-places // WAYS) * WAYS
-    return Cache(
-        key=np.zeros(places, dtype=np.uint64),
-        age=np.zeros(places, dtype=np.int64),
-        entry=np.zeros(places, dtype=np.int32),
-        counts=np.zeros(2, dtype=np.int64),
-        policy=np.zeros((places, n), dtype=np.uint16),
-        ownership=np.zeros((places, n), dtype=np.int16),
-        numbers=np.zeros((places, NUMBERS), dtype=np.float32),
-    )
+    return zeros(Cache, N=-(-places // WAYS) * WAYS, n=n)
 
 
 @inlined_kernel

@@ -43,11 +43,12 @@ B is the number of rows, A = H·W the points of the board, n its padded length, 
 """
 
 from math import floor
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     ENDS,
@@ -88,21 +89,10 @@ _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 class LadderCache(NamedTuple):
     """The slots, and work arrays for reading; n is the padded length of a board."""
 
-    keys: NDArray[np.uint64]  # [_SLOTS] 0 in a slot never used
-    marks: MarkArray  # [_SLOTS, n] as `ladder_marks` writes them
-    counts: IntArray  # [n]
+    keys: Annotated[NDArray[np.uint64], _SLOTS]  # 0 in a slot never used
+    marks: Annotated[MarkArray, _SLOTS, "n"]  # as `ladder_marks` writes them
+    counts: Annotated[IntArray, "n"]
     work: LadderWork
-
-
-def new_ladder_cache(width: int, height: int) -> LadderCache:
-    """Return an empty cache for boards of this size."""
-    n = padded_length(width, height)
-    return LadderCache(
-        np.zeros(_SLOTS, dtype=np.uint64),
-        np.zeros((_SLOTS, n), dtype=np.uint8),
-        np.zeros(n, dtype=np.int32),
-        new_ladder_work(width, height),
-    )
 
 
 @spliced_kernel
@@ -238,16 +228,16 @@ class EncoderWork(NamedTuple):
 
     life: LifeWork
     ladders: LadderCache
-    liberties: IntArray  # [n] by head
-    area: IntArray  # [n]
-    owners: IntArray  # [n]
+    liberties: Annotated[IntArray, "n"]  # by head
+    area: Annotated[IntArray, "n"]
+    owners: Annotated[IntArray, "n"]
 
 
 def new_encoder_work(width: int, height: int) -> EncoderWork:
     """Return work arrays for boards of this size."""
     n = padded_length(width, height)
-    liberties, area, owners = (np.zeros(n, dtype=np.int32) for _ in range(3))
-    return EncoderWork(new_life_work(width, height), new_ladder_cache(width, height), liberties, area, owners)
+    ladders = zeros(LadderCache, n=n, work=new_ladder_work(width, height))
+    return zeros(EncoderWork, n=n, life=new_life_work(width, height), ladders=ladders)
 
 
 @spliced_kernel
