@@ -4,8 +4,8 @@ A network's outputs are those of the side to move, on the board in one of its sy
 out, logits become probabilities, multiples become points, the view becomes Black's, and the symmetry is undone.  What
 the outputs are is written in `metadata`; the formulas are those of KataGo's neuralnet/nneval.cpp.
 
-Evaluations in several symmetries are averaged: each call adds its share, `weight`, to rows that `clear_rows` has set to
-0, and `finish_rows` completes them.
+Evaluations in several symmetries are averaged: each call adds its share, `weight`, to rows that have been set to 0, and
+`finish_rows` completes them.
 
 Letters: K rows went through the network, `rows` int32[K] lists them among the B rows of the batch; n is the padded
 length of a board, A = H·W its points, S the number of its symmetries, P that of the network's policies.
@@ -66,24 +66,6 @@ class KatagoOutputs(NamedTuple):
 def _softplus(x: float) -> float:
     """Return log(1 + eˣ), without overflow."""
     return max(x, 0.0) + log1p(exp(-abs(x)))
-
-
-@kernel
-def clear_rows(rows: IntArray, out: Evaluation) -> None:
-    """Set the evaluation of `rows` to 0."""
-    for k in range(rows.size):
-        row = wide(rows[k])
-        out.win_black[row] = 0.0
-        out.loss_black[row] = 0.0
-        out.score_black[row] = 0.0
-        out.score_stdev[row] = 0.0
-        out.lead_black[row] = 0.0
-        out.time_left[row] = 0.0
-        out.winloss_error[row] = 0.0
-        out.score_error[row] = 0.0
-        for point in range(out.policy.shape[1]):
-            out.policy[row, point] = 0.0
-            out.ownership_black[row, point] = 0.0
 
 
 @inlined_kernel

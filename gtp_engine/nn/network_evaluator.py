@@ -39,7 +39,6 @@ from gtp_engine.nn.decode import (
     EncodedRows,
     KatagoOutputs,
     PolicyOptions,
-    clear_rows,
     decode_katago_value,
     decode_ownership,
     decode_policy,
@@ -272,9 +271,8 @@ class NetworkEvaluator:
     def _run_networks(self, space: _Workspace, request: Request, rows: IntArray) -> None:
         """Write what the networks return for `rows` [K], in one or more symmetries; raises ModelError for NaN."""
         symmetry, out, count = request.options.symmetry, request.out, len(space.cells)
-        clear_rows(rows, out)
-        if request.optimistic is not None:
-            request.optimistic[rows] = 0.0
+        for array in out if request.optimistic is None else (*out, request.optimistic):
+            array[rows] = 0.0
         orientations: list[Any]  # a symmetry for all rows, or one for each [K]
         if symmetry == ALL_SYMMETRIES:
             orientations = [*range(count)]
