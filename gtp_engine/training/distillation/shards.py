@@ -21,9 +21,6 @@ A folder of data has two folders of shards, `train` and `held-out`; a game is in
 
 A position of a game between people (`human_data`) has the move played as its policy, and nothing but the result of the
 game beside: its ownership is UNKNOWN_OWNER, its score not a number, its value 0 where the result is unknown.
-
-Shards of format 2 have no `ranks`, and those of format 1 no `optimistic` and three values of `score` either; they are
-read as if the rest were unknown.
 """
 
 import json
@@ -48,7 +45,6 @@ from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS, PLANES
 from gtp_engine.training.core.game_data import number_of
 
 FORMAT: Final = 3
-_OLD_FORMATS: Final = (1, 2)
 TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
@@ -229,11 +225,9 @@ def read_shard(path: Path) -> tuple[Samples, ShardMeta]:
     try:
         with open_regular(path) as stream, np.load(stream, allow_pickle=False) as file:
             values: dict[str, Any] = json_of(str(file["meta"]))
-            found = values.pop("format")
-            if found not in (*_OLD_FORMATS, FORMAT):
+            if values.pop("format") != FORMAT:
                 raise ShardError(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}")
-            arrays = dict(file) if found == FORMAT else _completed(dict(file))
-            samples = Samples(**{name: arrays[name] for name in Samples._fields})
+            samples = Samples(**{name: file[name] for name in Samples._fields})
         meta = ShardMeta(**values)
     except OSError as error:
         raise ShardError(f"cannot read shard {shown_path(path)}: {error.strerror or error}") from error
@@ -303,14 +297,6 @@ def facts_of(folder: Path) -> DataFacts:
         has_errors=bool(shards) and all((each.score[:, ALWAYS_KNOWN:] != UNKNOWN).all() for each in shards),
         has_ranks=any(each.ranks.any() for each in shards),
     )
-
-
-def _completed(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a shard of an old format with those of the new one; raises KeyError."""
-    score, policy = arrays["score"], arrays["policy"]
-    unknown = np.full((len(score), SCORES - score.shape[-1]), UNKNOWN, dtype=np.float32)
-    later = {"optimistic": np.zeros_like(policy), "ranks": np.zeros((len(policy), 2), np.int8)}
-    return later | arrays | {"score": np.concatenate([score, unknown], axis=1)}
 
 
 def _damaged(path: Path, reason: str) -> ShardError:

@@ -20,7 +20,6 @@ from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfP
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     TRAIN,
-    UNKNOWN,
     Samples,
     ShardError,
     ShardMeta,
@@ -121,16 +120,6 @@ def test_a_shard_of_another_board_than_its_name_is_refused(path: Path) -> None:
     other = path.rename(path.with_name("4x5-3-00000.npz"))
     with pytest.raises(ShardError, match=r"'4x5-3-00000.npz' has positions on 5x4: expected those on the board of its"):
         read_shard(other)
-
-
-def test_shards_of_the_old_format_are_read(path: Path) -> None:
-    """What their teachers had no place for is unknown."""
-    score = some_samples(6).score
-    rewrite(path, form=1, score=score[:, :3], optimistic=None, ranks=None)
-    samples, _ = read_shard(path)
-    unknown = np.full((6, 3), UNKNOWN, dtype=np.float32)
-    zeros = np.zeros((6, 21), dtype=np.float16)
-    assert_same(samples, some_samples(6)._replace(score=np.hstack([score[:, :3], unknown]), optimistic=zeros))
 
 
 def test_a_shard_without_compression_is_the_same(path: Path) -> None:
