@@ -69,7 +69,7 @@ from gtp_engine.training.distillation.shards import (
     shard_paths,
 )
 from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
-from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, MovePolicy, NetworkMoves, SearchMoves
+from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, MovePolicy, network_moves, search_moves
 
 TeacherMaker = Callable[[], Evaluator]
 """Returns a worker's teacher; can be pickled."""
@@ -121,9 +121,9 @@ def input_keys(samples: Samples) -> NDArray[np.uint64]:
 class DataFolder:
     """Takes blocks and writes shards as `settings` say, with `sizes` positions each; `close` writes what is left.
 
-    `teachers` are the networks that labelled the shards found at the beginning, names by hash.  `seed` is the first
-    unused one from that of the settings on.  `kept` counts the positions of each board, those found at the beginning
-    included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be read or written.
+    `seed` is the first unused one from that of the settings on.  `kept` counts the positions of each board, those found
+    at the beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be
+    read or written.
     """
 
     def __init__(
@@ -134,7 +134,6 @@ class DataFolder:
         sizes: Mapping[str, int] = SHARD_SIZES,
     ) -> None:
         self.kept: Final[Counter[BoardSides]] = Counter()
-        self.teachers: Final[dict[str, str]] = {}
         self.duplicates = 0
         self._held_out: Final = settings.held_out
         self._seen: Final = SeenKeys()
@@ -177,7 +176,6 @@ class DataFolder:
                 samples, meta = read_shard(path)
                 self._seen.add(input_keys(samples))
                 self.kept[meta.width, meta.height] += samples.count
-                self.teachers[meta.teacher_sha256] = meta.teacher
                 seeds.append(parse_name(path).seed)
         return max(seeds)
 
@@ -232,8 +230,8 @@ class PlayingNetwork:
         """Return what gives the moves, for one thread; raises what the network's maker raises."""
         evaluator = self.network()
         if self.visits == 1:
-            return NetworkMoves(evaluator)
-        return SearchMoves(evaluator, self.visits, seed=self.seed)
+            return network_moves(evaluator)
+        return search_moves(evaluator, self.visits, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -222,12 +222,11 @@ def play_blocks(
             games = PolicyGames(
                 teacher,
                 *board,
-                games=None,
+                numbers=numbers,
                 batch=settings.batch,
                 rng=rng,
                 planner=settings.planner,
                 temperatures=settings.temperatures,
-                numbers=numbers,
                 player=player,
                 player_share=settings.player_share,
             )

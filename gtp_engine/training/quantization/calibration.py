@@ -68,7 +68,7 @@ def sample_games(
     reservoir = new_positions(games * PER_GAME, *board)
     filled: set[int] = set()
     batch = min(GAMES_AT_ONCE, games)
-    batch_of_games = PolicyGames(evaluator, *board, games=games, batch=batch, rng=rng, planner=varied_plan)
+    batch_of_games = PolicyGames(evaluator, *board, numbers=range(games), batch=batch, rng=rng, planner=varied_plan)
     ended = 0
     while batch_of_games.playing:
         batch_of_games.evaluate()

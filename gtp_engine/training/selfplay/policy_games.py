@@ -2,13 +2,12 @@
 
 Temperatures  how moves are drawn
 PolicyGames   the games: each position costs one evaluation
-MovePolicy    another player in some of them: the policy of another network (NetworkMoves), or a search (SearchMoves)
+MovePolicy    another player in some of them: the policy of another network (network_moves) or a search (search_moves)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,44 +26,35 @@ SEARCH_BATCH: Final = 8
 """Positions that a search evaluates together."""
 
 
-class MovePolicy(Protocol):
-    """Gives the probabilities that moves are drawn with; one thread calls it at a time."""
-
-    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
-        """Return probabilities [K, n] by point for K rows of `positions`, which show `games`."""
+MovePolicy = Callable[[Positions, Sequence[int], Sequence[Game]], NDArray[np.floating]]
+"""Returns the probabilities [K, n] by point that moves are drawn with, for K rows of the positions, which show the
+games; one thread calls it at a time."""
 
 
-class NetworkMoves:
-    """Moves by the policy of a network."""
+def network_moves(evaluator: Evaluator) -> MovePolicy:
+    """Return what gives the policy of a network."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator: Final = evaluator
-
-    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
-        """Return the network's policies; see `MovePolicy`."""
+    def policies(positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         batch = len(positions.key)
         chosen = take_rows(positions, np.resize(rows, batch))  # always as many: evaluators keep buffers for each number
         evaluation = new_evaluation(batch, *board_size(positions))
-        self._evaluator.evaluate(Request(chosen, len(rows), evaluation))
+        evaluator.evaluate(Request(chosen, len(rows), evaluation))
         return evaluation.policy[: len(rows)]
 
+    return policies
 
-class SearchMoves:
-    """Moves in proportion to the visits of a search of `visits` visits with `evaluator`, and its plain policy."""
 
-    def __init__(self, evaluator: Evaluator, visits: int, *, seed: int) -> None:
-        config = Config()
-        puct = replace(config.puct, eval_batch=SEARCH_BATCH, pipeline=1, root_average=False)
-        puct = replace(puct, root_policy_optimism=0.0, policy_optimism=0.0)
-        config = replace(config, search=replace(config.search, seed=seed), puct=puct)
-        self._search: Final = PuctSearch(config, evaluator)
-        self._limits: Final = Limits(visits=visits)
+def search_moves(evaluator: Evaluator, visits: int, *, seed: int) -> MovePolicy:
+    """Return what gives the shares of the visits of a search with `evaluator` and its plain policy."""
+    config = Config()
+    puct = replace(config.puct, eval_batch=SEARCH_BATCH, pipeline=1, root_average=False)
+    puct = replace(puct, root_policy_optimism=0.0, policy_optimism=0.0)
+    search = PuctSearch(replace(config, search=replace(config.search, seed=seed), puct=puct), evaluator)
 
-    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
-        """Return the shares of the visits; see `MovePolicy`."""
+    def policies(positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         found = np.zeros((len(games), padded_length(*board_size(positions))))
         for policy, game in zip(found, games, strict=True):
-            report = self._search.run(game, self._limits)
+            report = search.run(game, Limits(visits=visits))
             for move in report.moves:
                 policy[move.point] = move.visits
             if not policy.any():  # a single visit is the root's
@@ -72,6 +62,8 @@ class SearchMoves:
                 policy[:] = report.raw.policy
             policy /= policy.sum()
         return found
+
+    return policies
 
 
 OPENING_TEMPERATURE: Final = 2.0
@@ -94,7 +86,7 @@ class Temperatures(NamedTuple):
 
 @dataclass
 class PlayedGame:
-    """A game in progress; `number` counts the games in the order in which they began."""
+    """A game in progress; games are numbered as they begin."""
 
     number: int
     game: Game
@@ -114,12 +106,11 @@ PLAIN: Final = Temperatures()
 
 
 class PolicyGames:
-    """Games on boards of `width` × `height`, at most `batch` at a time and `games` in all (None: without end).
+    """Games on boards of `width` × `height`, at most `batch` at a time, each with the next of `numbers` as it begins.
 
     While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `evaluation`
-    and `optimistic`, the optimistic policy, belongs to `playing[i]`; further rows mean nothing.  Games are numbered by
-    `numbers` as they begin.  In `player_share` of the games the moves are drawn from the policy
-    of `player`, if there is one.
+    and `optimistic`, the optimistic policy, belongs to `playing[i]`; further rows mean nothing.  In `player_share` of
+    the games the moves are drawn from the policy of `player`, if there is one.
     """
 
     def __init__(
@@ -128,12 +119,11 @@ class PolicyGames:
         width: int,
         height: int,
         *,
-        games: int | None,
+        numbers: Iterable[int],
         batch: int,
         rng: np.random.Generator,
         planner: Planner = varied_plan,
         temperatures: Temperatures = PLAIN,
-        numbers: Iterator[int] | None = None,
         player: MovePolicy | None = None,
         player_share: float = 0.0,
     ) -> None:
@@ -143,14 +133,13 @@ class PolicyGames:
         self._evaluator = evaluator
         self._rows = GameRows(self.positions)
         self._size = (width, height)
-        self._games_left = games
         self._rng = rng
         self._planner = planner
         self._temperatures = temperatures
-        self._numbers = count() if numbers is None else numbers
+        self._numbers = iter(numbers)
         self._player = player
         self._player_share = player_share
-        begun = [self._begin() for _ in range(batch)]
+        begun = (self._begin() for _ in range(batch))
         self.playing: list[PlayedGame] = [played for played in begun if played is not None]
 
     def evaluate(self) -> None:
@@ -163,7 +152,7 @@ class PolicyGames:
     def play(self) -> list[PlayedGame]:
         """Play one move in each game, drawn from the policy that `evaluate` wrote; return the games that it ended.
 
-        A new game takes the row of one that ended, as long as there are games left.
+        A new game takes the row of one that ended, as long as there are numbers left.
         """
         points = self._draw()
         ended, playing = [], []
@@ -203,7 +192,7 @@ class PolicyGames:
         rows = [row for row, played in enumerate(self.playing) if played.by_player]
         if rows and self._player is not None:
             games = [self.playing[row].game for row in rows]
-            policy[rows] = self._player.policies(self.positions, rows, games)
+            policy[rows] = self._player(self.positions, rows, games)
 
     def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
         if len(played.game.moves) < played.plan.opening_length:
@@ -218,17 +207,16 @@ class PolicyGames:
             played.game.komi += round(2 * float(self.evaluation.lead_black[row])) / 2
 
     def _begin(self) -> PlayedGame | None:
-        """Return the next game, or None if none is left."""
-        if self._games_left == 0:
+        """Return the next game, or None if no number is left."""
+        number = next(self._numbers, None)
+        if number is None:
             return None
-        if self._games_left is not None:
-            self._games_left -= 1
         plan = self._planner(self._rng, *self._size)
         game = Game(*self._size, plan.rules, plan.komi)
         if plan.handicap:
             game.set_handicap(plan.handicap)
         by_player = self._player is not None and bool(self._rng.random() < self._player_share)
-        return PlayedGame(next(self._numbers), game, plan, by_player=by_player)
+        return PlayedGame(number, game, plan, by_player=by_player)
 
 
 def _has_ended(played: PlayedGame) -> bool:

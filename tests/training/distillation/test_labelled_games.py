@@ -15,7 +15,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.training.distillation import labelled_games
 from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
-from gtp_engine.training.selfplay.policy_games import NetworkMoves, SearchMoves
+from gtp_engine.training.selfplay.policy_games import network_moves, search_moves
 
 
 def blocks(
@@ -73,7 +73,7 @@ def test_numbers_of_games_are_unique_and_fit() -> None:
 class TopLeft:
     """Plays the first free point."""
 
-    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+    def __call__(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         policy = np.zeros((len(games), positions.forbidden.shape[1]))
         for row, game in enumerate(games):
             policy[row, min(game.legal_points(), default=PASS)] = 1.0
@@ -98,16 +98,16 @@ def test_a_network_as_the_player() -> None:
     for row, game in enumerate(games):
         game.play(game.legal_points()[row])
     rows = [3, 1]
-    found = NetworkMoves(FakeEvaluator()).policies(rows_of(games), rows, [games[row] for row in rows])
+    found = network_moves(FakeEvaluator())(rows_of(games), rows, [games[row] for row in rows])
     np.testing.assert_array_equal(found, evaluated(FakeEvaluator(), *games).policy[rows])
     assert not np.array_equal(found[0], found[1])
 
 
 def test_a_search_as_the_player() -> None:
-    moves = SearchMoves(FakeEvaluator(), 12, seed=1)
+    moves = search_moves(FakeEvaluator(), 12, seed=1)
     games = [Game(4), Game(4)]
     games[1].play("B2")
-    found = moves.policies(rows_of(games), [0, 1], games)
+    found = moves(rows_of(games), [0, 1], games)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found > 0).sum(axis=1).min() > 1, "the moves that were visited"
     assert found[1, games[1].moves[0].point] == 0

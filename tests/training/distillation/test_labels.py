@@ -69,7 +69,7 @@ def test_the_policy_is_by_actions_with_the_pass_last() -> None:
 
 @pytest.mark.parametrize("size", [(5, 5), (7, 4)])
 def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tuple[int, int]) -> None:
-    games = PolicyGames(UniformEvaluator(), *size, games=4, batch=3, rng=np.random.default_rng(3))
+    games = PolicyGames(UniformEvaluator(), *size, numbers=range(4), batch=3, rng=np.random.default_rng(3))
     labeller, encoder = Labeller(3, *size), KatagoV7Encoder(*size)
     width, height = size
     inputs = new_inputs(encoder, 1, width, height)

@@ -58,7 +58,14 @@ def play(
     rng = np.random.default_rng(seed)
     return play_all(
         PolicyGames(
-            evaluator, size, size, games=games, batch=4, rng=rng, planner=always(plan), temperatures=temperatures
+            evaluator,
+            size,
+            size,
+            numbers=range(games),
+            batch=4,
+            rng=rng,
+            planner=always(plan),
+            temperatures=temperatures,
         )
     )
 
@@ -72,14 +79,14 @@ def play_all(games: PolicyGames) -> list[PlayedGame]:
 
 
 def games_of(seed: int) -> dict[int, tuple[object, ...]]:
-    games = PolicyGames(FakeEvaluator(), 5, 4, games=5, batch=2, rng=np.random.default_rng(seed))
+    games = PolicyGames(FakeEvaluator(), 5, 4, numbers=range(5), batch=2, rng=np.random.default_rng(seed))
     return {each.number: (each.game.rules, each.game.komi, *each.game.moves) for each in play_all(games)}
 
 
 class Cycling:
     """Plays the six moves of a cycle on 2×2, of captures of two, one and three stones, again and again."""
 
-    def policies(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+    def __call__(self, positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
         policies = np.zeros((len(games), positions.forbidden.shape[1]))
         for policy, game in zip(policies, games, strict=True):
             place = [(0, 0), (1, 1), (0, 1), (1, 0), (0, 0), (0, 1)][len(game.moves) % 6]
@@ -89,7 +96,9 @@ class Cycling:
 
 def test_a_long_cycle_ends_a_game_under_simple_ko() -> None:
     planner, rng = always(CHINESE._replace(longest=10.0)), np.random.default_rng(1)
-    games = PolicyGames(UNIFORM, 2, 2, games=1, batch=1, rng=rng, planner=planner, player=Cycling(), player_share=1.0)
+    games = PolicyGames(
+        UNIFORM, 2, 2, numbers=range(1), batch=1, rng=rng, planner=planner, player=Cycling(), player_share=1.0
+    )
     (played,) = play_all(games)
     assert len(played.game.moves) == 13 and played.game.has_no_result and not played.game.is_over
 
@@ -101,7 +110,7 @@ def test_seeds_decide_the_games() -> None:
 
 
 def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
-    games = PolicyGames(UNIFORM, 4, 4, games=20, batch=3, rng=np.random.default_rng(1))
+    games = PolicyGames(UNIFORM, 4, 4, numbers=range(20), batch=3, rng=np.random.default_rng(1))
     row = new_positions(1, 4, 4)
     seen = list[int]()
     while games.playing:
@@ -122,7 +131,7 @@ def test_a_game_that_begins_takes_the_row_of_one_that_ended() -> None:
 
 
 def test_without_a_limit_new_games_begin_for_ever() -> None:
-    games = PolicyGames(UNIFORM, 3, 3, games=None, batch=2, rng=np.random.default_rng(1), numbers=iter(range(100, 999)))
+    games = PolicyGames(UNIFORM, 3, 3, numbers=range(100, 999), batch=2, rng=np.random.default_rng(1))
     numbers = set()
     for _ in range(200):
         games.evaluate()
@@ -154,7 +163,7 @@ def first_moves(temperatures: Temperatures, plan: game_plans.GamePlan) -> Counte
     evaluator = ScriptedRows(weights={a1: 0.9, b1: 0.1})
     rng = np.random.default_rng(1)
     board = PolicyGames(
-        evaluator, 5, 5, games=2000, batch=2000, rng=rng, planner=always(plan), temperatures=temperatures
+        evaluator, 5, 5, numbers=range(2000), batch=2000, rng=rng, planner=always(plan), temperatures=temperatures
     )
     board.evaluate()
     board.play()

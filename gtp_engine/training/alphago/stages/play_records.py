@@ -139,7 +139,7 @@ def _games(player: Evaluator, folder: RecordFolder, settings: RecordSettings) ->
         player,
         settings.size,
         settings.size,
-        games=missing,
+        numbers=range(missing),
         batch=max(1, min(settings.parallel_games, missing)),
         rng=np.random.default_rng(folder.seed),
         planner=plan,

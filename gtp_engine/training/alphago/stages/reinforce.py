@@ -226,7 +226,7 @@ def play_versus(
             lambda positions, rows: (positions.to_play[:rows] - BLACK).astype(np.int64),
         )
         batch = min(settings.parallel_games, count)
-        running = PolicyGames(sides, *board, games=count, batch=batch, rng=rng, planner=lambda *_: plan)
+        running = PolicyGames(sides, *board, numbers=range(count), batch=batch, rng=rng, planner=lambda *_: plan)
         while running.playing:
             running.evaluate()
             for played in running.play():

@@ -91,7 +91,7 @@ def value_games(
 
     players, batch = SwitchedPlayer([supervised, UniformPlayer(), reinforced], choose), settings.parallel_games
     running = PolicyGames(
-        players, *board, games=None, batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
+        players, *board, numbers=count(), batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
     )
     collector = Collector()
     while True:
