@@ -12,6 +12,7 @@ A pattern determines whether a stone on its point is legal (simple ko aside) and
 are for Black's moves; those for White's are looked up with the colours exchanged.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
@@ -52,6 +53,7 @@ SYMMETRIES: Final = 8
 _SWAPPED_STATES: Final = np.array([0, 1, 5, 6, 7, 2, 3, 4])
 _SWAPPED_COLORS: Final = np.array([EMPTY, WHITE, BLACK, WALL])
 _PLAIN_STATES: Final = np.array([0, 1, 2, 2, 2, 5, 5, 5])
+_UNCHANGED: Final = np.arange(1 << STATE_BITS)
 
 
 @inlined_kernel
@@ -118,46 +120,35 @@ def orientations(places: Places) -> NDArray[np.int64]:
 
 def pattern_images(codes: Codes) -> Codes:
     """Return the eight images of each pattern, [SYMMETRIES, …]; the least of them stands for all."""
-    images = []
-    for beside, diagonal in zip(orientations(_BESIDE), orientations(_DIAGONAL), strict=True):
-        image = np.zeros_like(codes)
-        for to, place in enumerate(beside):
-            image |= (codes >> (STATE_BITS * place) & 7) << (STATE_BITS * to)
-        for to, place in enumerate(diagonal):
-            image |= (codes >> (_FIRST_DIAGONAL + 2 * place) & 3) << (_FIRST_DIAGONAL + 2 * to)
-        images.append(image)
-    return np.stack(images)
+    places = zip(orientations(_BESIDE), orientations(_DIAGONAL), strict=True)
+    return np.stack([_states(codes, beside) | _colors(codes, diagonal) for beside, diagonal in places])
 
 
 def diamond_images(codes: Codes) -> Codes:
     """Return the eight images of each diamond, [SYMMETRIES, …]; the least of them stands for all."""
-    images = []
-    for places in orientations(DIAMOND):
-        image = np.zeros_like(codes)
-        for to, place in enumerate(places):
-            image |= (codes >> (STATE_BITS * place) & 7) << (STATE_BITS * to)
-        images.append(image)
-    return np.stack(images)
+    return np.stack([_states(codes, places) for places in orientations(DIAMOND)])
 
 
 def swapped_patterns(codes: Codes) -> Codes:
     """Return the patterns with the colours exchanged."""
-    return _map_states(codes, _SWAPPED_STATES, _SWAPPED_COLORS)
+    return _states(codes, range(4), _SWAPPED_STATES) | _colors(codes, range(4), _SWAPPED_COLORS)
 
 
 def plain_patterns(codes: Codes) -> Codes:
     """Return the patterns with all chains in atari, so that liberties make no difference."""
-    return _map_states(codes, _PLAIN_STATES, np.arange(4))
+    return _states(codes, range(4), _PLAIN_STATES) | _colors(codes, range(4))
 
 
-def _map_states(codes: Codes, states: Codes, colors: Codes) -> Codes:
-    mapped = np.zeros_like(codes)
-    for place in range(len(_BESIDE)):
-        mapped |= states[codes >> (STATE_BITS * place) & 7] << (STATE_BITS * place)
-    for place in range(len(_DIAGONAL)):
-        shift = _FIRST_DIAGONAL + 2 * place
-        mapped |= colors[codes >> shift & 3] << shift
-    return mapped
+def _states(codes: Codes, places: Iterable[int], values: Codes = _UNCHANGED) -> Codes:
+    """Return the part of each code that has the states, taken from these places and replaced by their `values`."""
+    states = (values[codes >> (STATE_BITS * place) & 7] << (STATE_BITS * to) for to, place in enumerate(places))
+    return sum(states, np.zeros_like(codes))
+
+
+def _colors(codes: Codes, places: Iterable[int], values: Codes = _UNCHANGED) -> Codes:
+    """Return the part of each pattern that has the colours of the diagonal points, likewise."""
+    colors = (values[codes >> (_FIRST_DIAGONAL + 2 * place) & 3] << (2 * to) for to, place in enumerate(places))
+    return sum(colors, np.zeros_like(codes)) << _FIRST_DIAGONAL
 
 
 def playable_patterns(codes: Codes) -> NDArray[np.bool_]:
