@@ -97,11 +97,9 @@ class Progress:
     surprise: float = 0.0
 
 
-class Watcher(Protocol):
-    """Ends a search by its progress, of which it is notified every few milliseconds, from the searching thread."""
-
-    def __call__(self, progress: Progress, /) -> bool:
-        """Return whether to stop now.  Must not block."""
+Watcher = Callable[[Progress], bool]
+"""Returns whether a search is to stop now; called every few milliseconds from the searching thread, which it must not
+block."""
 
 
 AT_ANY_DEPTH: Final = 1_000_000

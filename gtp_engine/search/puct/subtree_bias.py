@@ -28,12 +28,10 @@ from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import HEIGHT, KO_POINT, STRIDE, WIDTH, Board, is_in_atari
 from gtp_engine.go.constants import EMPTY
+from gtp_engine.search.puct.transpositions import SLOTS_PER_NODE, slot_of
 
 _REACH: Final = 2
 """Points that the pattern reaches in each direction from the last move: 5×5 (KataGo's)."""
-
-_SLOTS_PER_NODE: Final = 2
-"""Length of the hash table for each node that the tree can have, so that it is at most half full."""
 
 _LEAST_WEIGHT: Final = 1e-3
 """Weight that the positions of a bucket must have together to correct evaluations (KataGo's)."""
@@ -61,7 +59,7 @@ class SubtreeBias(NamedTuple):
 
 def new_subtree_bias(nodes: int) -> SubtreeBias:
     """Return a table without buckets, for a tree of up to `nodes` nodes."""
-    bias = zeros(SubtreeBias, N=nodes, B=1 + nodes, S=_SLOTS_PER_NODE * nodes)
+    bias = zeros(SubtreeBias, N=nodes, B=1 + nodes, S=SLOTS_PER_NODE * nodes)
     bias.info[BUCKETS] = 1
     return bias
 
@@ -105,12 +103,9 @@ def bucket_key(board: Board, move: int, previous: int, color: int) -> Any:
 @kernel
 def find_or_add_bucket(bias: SubtreeBias, key: np.uint64) -> int:
     """Return the bucket with this key, which is a new one if there was none."""
-    # The high half of the key times the length, divided by 2³², is a slot (Lemire 2019).
-    slot = wide(((key >> np.uint64(32)) * np.uint64(bias.slots.size)) >> np.uint64(32))
-    while bias.slots[slot] != 0:
-        if bias.key[bias.slots[slot]] == key:
-            return wide(bias.slots[slot])
-        slot = slot + 1 if slot + 1 < bias.slots.size else 0
+    slot = slot_of(bias.slots, bias.key, key)
+    if bias.slots[slot] != 0:
+        return wide(bias.slots[slot])
     bucket = wide(bias.info[BUCKETS])
     bias.info[BUCKETS] = bucket + 1
     bias.slots[slot] = bucket

@@ -25,7 +25,7 @@ from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 
-_SLOTS_PER_NODE: Final = 2
+SLOTS_PER_NODE: Final = 2
 """Length of the hash table for each node that the tree can have, so that it is at most half full."""
 
 _ROOT: Final = 0
@@ -62,7 +62,7 @@ def new_remembered(places: int) -> Remembered:
 
 def new_transpositions(nodes: int) -> Transpositions:
     """Return a table without keys for a tree of up to this many nodes."""
-    return zeros(Transpositions, N=nodes, S=_SLOTS_PER_NODE * nodes)
+    return zeros(Transpositions, N=nodes, S=SLOTS_PER_NODE * nodes)
 
 
 # --- keys ---
@@ -131,19 +131,19 @@ def _add_empty_neighbors(board: Board, point: int, step: int, found: IntArray, c
 
 
 @inlined_kernel
-def _slot_of(table: Transpositions, key: np.uint64) -> int:
-    """Return the slot of a key, or the free one where it belongs."""
+def slot_of(slots: IntArray, keys: NDArray[np.uint64], key: np.uint64) -> int:
+    """Return the slot of a key in a hash table of numbers that have `keys`, or the free one where it belongs."""
     # The high half of the key times the length, divided by 2³², is a slot (Lemire 2019).
-    slot = wide(((key >> np.uint64(32)) * np.uint64(table.slots.size)) >> np.uint64(32))
-    while table.slots[slot] != 0 and table.key[table.slots[slot]] != key:
-        slot = slot + 1 if slot + 1 < table.slots.size else 0
+    slot = wide(((key >> np.uint64(32)) * np.uint64(slots.size)) >> np.uint64(32))
+    while slots[slot] != 0 and keys[slots[slot]] != key:
+        slot = slot + 1 if slot + 1 < slots.size else 0
     return slot
 
 
 @spliced_kernel
 def find_or_add_node(table: Transpositions, key: np.uint64, node: int) -> int:
     """Return the node with this key; if there is none, `node` gets it and is returned."""
-    slot = _slot_of(table, key)
+    slot = slot_of(table.slots, table.key, key)
     if table.slots[slot] == 0:
         table.slots[slot] = node
         table.key[node] = key
@@ -155,7 +155,7 @@ def add_all_keys(table: Transpositions, nodes: int) -> None:
     """Enter the keys of the first `nodes` nodes but the root, which no line returns to, into the empty slots."""
     for node in range(_ROOT + 1, nodes):
         if table.key[node] != 0:
-            table.slots[_slot_of(table, table.key[node])] = node
+            table.slots[slot_of(table.slots, table.key, table.key[node])] = node
 
 
 # --- what is remembered ---
