@@ -76,8 +76,8 @@ class Request(NamedTuple):
     def part(self, first: int, rows: int) -> "Request":
         """Return the request for so many of its rows at most, from `first` on, in the same arrays."""
         part = slice(first, min(first + rows, self.rows))
-        arrays = {name: array[part] for name, array in self.positions._asdict().items() if name != "zobrist"}
-        positions, out = self.positions._replace(**arrays), Evaluation(*(array[part] for array in self.out))
+        positions = Positions._make(array[part] for array in self.positions)
+        out = Evaluation._make(array[part] for array in self.out)
         optimistic = None if self.optimistic is None else self.optimistic[part]
         return Request(positions, part.stop - first, out, self.options, optimistic)
 

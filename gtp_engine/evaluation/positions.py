@@ -88,7 +88,6 @@ class Positions(NamedTuple):
 
     storage: Annotated[IntArray, "B", BOARDS, "S"]  # a game younger than that repeats its first board
     hash: Annotated[Keys, "B", BOARDS, 1]
-    zobrist: NDArray[np.uint64]  # shared by all boards
     to_play: Annotated[IntArray, "B"]  # BLACK or WHITE
     points: Annotated[IntArray, "B", HISTORY]  # the last moves, latest first: a point, PASS, or NULL_POINT for none
     colors: Annotated[IntArray, "B", HISTORY]  # the colours that made them; 0 before the first
@@ -126,7 +125,7 @@ class Conditions(NamedTuple):
 def new_positions(batch: int, width: int, height: int) -> Positions:
     """Return `batch` rows of zeros for boards of this size: area scoring, komi 0, simple ko, no suicide."""
     n, length = padded_length(width, height), storage_length(width, height)
-    return zeros(Positions, B=batch, S=length, n=n, zobrist=TABLE)
+    return zeros(Positions, B=batch, S=length, n=n)
 
 
 def board_size(positions: Positions) -> tuple[int, int]:
@@ -137,29 +136,24 @@ def board_size(positions: Positions) -> tuple[int, int]:
 
 def take_rows(positions: Positions, rows: Sequence[int] | NDArray[np.int64]) -> Positions:
     """Return a copy of some rows, in this order."""
-    copies = {name: array[rows] for name, array in positions._asdict().items() if name != "zobrist"}
-    return Positions(zobrist=positions.zobrist, **copies)
+    return Positions._make(array[rows] for array in positions)
 
 
 def put_row(target: Positions, place: int, source: Positions, row: int) -> None:
     """Make row `place` of `target` equal to a row of `source` (`copy_row` is the same for kernels)."""
-    for name, array in target._asdict().items():
-        if name != "zobrist":
-            array[place] = getattr(source, name)[row]
+    for name in Positions._fields:
+        getattr(target, name)[place] = getattr(source, name)[row]
 
 
 def view_board(positions: Positions, row: int, ago: int = 0) -> Board:
     """Return the board of a row, `ago` (0, 1 or 2) moves ago, as views, for Python code."""
-    n = positions.forbidden.shape[1]
-    return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, n)
+    return view_storage(positions.storage[row, ago], positions.hash[row, ago], positions.forbidden.shape[1])
 
 
 @inlined_kernel
 def board_of(positions: Positions, row: int, ago: int) -> Board:
     """Return the board of a row, `ago` (0, 1 or 2) moves ago, as views; kernels may play on it if they undo it."""
-    return view_storage_in_kernel(
-        positions.storage[row, ago], positions.hash[row, ago], positions.zobrist, positions.forbidden.shape[1]
-    )
+    return view_storage_in_kernel(positions.storage[row, ago], positions.hash[row, ago], positions.forbidden.shape[1])
 
 
 @inlined_kernel
@@ -296,7 +290,7 @@ def write_forbidden(
         if is_legal(board, point, color, suicide):
             key = hash_after(board, point, color)
             if situational:
-                key = key ^ board.zobrist[0, opponent]
+                key = key ^ TABLE[0, opponent]
             for k in range(superko_keys.size):
                 if superko_keys[k] == key:
                     positions.forbidden[row, point] = 1

@@ -48,8 +48,7 @@ class JoinedRows:
         count = first = 0
         for request in requests:
             for name, array in positions._asdict().items():
-                if name != "zobrist":
-                    array[count : count + request.rows] = getattr(request.positions, name)[: request.rows]
+                array[count : count + request.rows] = getattr(request.positions, name)[: request.rows]
             count += request.rows
         evaluator.evaluate(Request(positions, count, evaluation, options))
         for request in requests:

@@ -47,7 +47,7 @@ CAPTURED: Final = 6
 INFO_SIZE: Final = 16
 
 TABLE: Final = np.array(KEYS, dtype=np.uint64)
-"""`constants.KEYS` as an array, uint64[3, MAX_POINTS]."""
+"""`constants.KEYS` as an array, uint64[3, MAX_POINTS], which kernels read as a constant."""
 
 
 class Board(NamedTuple):
@@ -65,7 +65,6 @@ class Board(NamedTuple):
     empties: IntArray  # [0 … EMPTY_COUNT) the empty points in no particular order
     empty_at: IntArray  # [n] position of an empty point in `empties`
     hash: NDArray[np.uint64]  # uint64[1], Zobrist hash of the stones and the board's size
-    zobrist: NDArray[np.uint64]  # uint64[3, MAX_POINTS], shared by all boards
 
 
 def storage_length(width: int, height: int) -> int:
@@ -76,7 +75,7 @@ def storage_length(width: int, height: int) -> int:
 def new_board(width: int, height: int) -> Board:
     """Return an empty board; sizes (MIN_SIZE … MAX_SIZE) are not checked."""
     storage = np.zeros(storage_length(width, height), dtype=np.int32)
-    board = view_storage(storage, np.zeros(1, dtype=np.uint64), TABLE, padded_length(width, height))
+    board = view_storage(storage, np.zeros(1, dtype=np.uint64), padded_length(width, height))
     board.hash[0] = np.uint64(size_key(width, height))
     board.info[WIDTH], board.info[HEIGHT], board.info[STRIDE] = width, height, width + 1
     board.color[:] = WALL
@@ -92,10 +91,10 @@ def new_board(width: int, height: int) -> Board:
 
 def clone(board: Board) -> Board:
     """Return an independent copy of a board."""
-    return view_storage(board.storage.copy(), board.hash.copy(), board.zobrist, board.color.size)
+    return view_storage(board.storage.copy(), board.hash.copy(), board.color.size)
 
 
-def view_storage(storage: IntArray, hash: NDArray[np.uint64], zobrist: NDArray[np.uint64], n: int) -> Board:
+def view_storage(storage: IntArray, hash: NDArray[np.uint64], n: int) -> Board:
     """Return the board whose int32 fields are views of `storage` (int32[INFO_SIZE + 9 n]); nothing is copied."""
     start = INFO_SIZE
     return Board(
@@ -111,7 +110,6 @@ def view_storage(storage: IntArray, hash: NDArray[np.uint64], zobrist: NDArray[n
         storage[start + 7 * n : start + 8 * n],
         storage[start + 8 * n : start + 9 * n],
         hash,
-        zobrist,
     )
 
 
@@ -236,7 +234,7 @@ def add_stone(board: Board, point: int, color: int) -> None:
     board.head[point] = point
     board.next_stone[point] = point
     board.size[point] = 1
-    board.hash[0] ^= board.zobrist[color, point]
+    board.hash[0] ^= TABLE[color, point]
     remove_from_empties(board, point)
     stride = wide(info[STRIDE])
     count, total, squares = 0, 0, 0
@@ -289,7 +287,7 @@ def remove_chain(board: Board, head: int) -> None:
         following = board.next_stone[stone]
         board.color[stone] = EMPTY
         board.head[stone] = 0
-        board.hash[0] ^= board.zobrist[color, stone]
+        board.hash[0] ^= TABLE[color, stone]
         add_to_empties(board, stone)
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
@@ -331,21 +329,32 @@ def play_assume_legal(board: Board, point: int, color: int) -> int:
 
 
 @kernel
+def set_up_stone(board: Board, point: int, color: int) -> None:
+    """Put a stone of `color` on an empty point and join it with the chains beside it; nothing is captured."""
+    add_stone(board, point, color)
+    stride = wide(board.info[STRIDE])
+    for step in (-1, 1, -stride, stride):
+        neighbor = point + step
+        if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
+            merge(board, wide(board.head[neighbor]), wide(board.head[point]))
+
+
+@kernel
+def play_or_pass(board: Board, point: int, color: int) -> None:
+    """Play a move, which is assumed to be legal, or a pass."""
+    if point == PASS:
+        clear_ko(board)
+    else:
+        play_assume_legal(board, point, color)
+
+
+@kernel
 def _play_all(board: Board, setup: IntArray, moves: IntArray) -> None:
     """Set up stones and play moves, rows of colour and point; see `play_moves`."""
-    stride = wide(board.info[STRIDE])
     for i in range(setup.shape[0]):
-        color, point = wide(setup[i, 0]), wide(setup[i, 1])
-        add_stone(board, point, color)
-        for step in (-1, 1, -stride, stride):
-            neighbor = point + step
-            if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
-                merge(board, wide(board.head[neighbor]), wide(board.head[point]))
+        set_up_stone(board, wide(setup[i, 1]), wide(setup[i, 0]))
     for i in range(moves.shape[0]):
-        if moves[i, 1] == PASS:
-            clear_ko(board)
-        else:
-            play_assume_legal(board, wide(moves[i, 1]), wide(moves[i, 0]))
+        play_or_pass(board, wide(moves[i, 1]), wide(moves[i, 0]))
 
 
 def play_moves(board: Board, setup: Sequence[tuple[int, int]], moves: Sequence[tuple[int, int]]) -> None:
@@ -418,7 +427,7 @@ def hash_after(board: Board, point: int, color: int) -> Any:
     if point <= PASS:  # PASS and NULL_POINT change no stone
         return board.hash[0]
     stride = wide(board.info[STRIDE])
-    result = board.hash[0] ^ board.zobrist[color, point]
+    result = board.hash[0] ^ TABLE[color, point]
     lives = has_empty_neighbor(board, point)
     for k in range(4):
         neighbor = point + _step(k, stride)
@@ -457,7 +466,7 @@ def _chain_hash(board: Board, head: int) -> Any:
     result = np.uint64(0)
     stone = head
     while True:
-        result ^= board.zobrist[color, stone]
+        result ^= TABLE[color, stone]
         stone = board.next_stone[stone]
         if stone == head:
             break

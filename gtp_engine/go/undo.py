@@ -17,6 +17,7 @@ from gtp_engine.go.board import (
     KO_COLOR,
     KO_POINT,
     STRIDE,
+    TABLE,
     Board,
     IntArray,
     add_stone,
@@ -108,7 +109,7 @@ def _put_back(board: Board, head: int, size: int, color: int) -> None:
         remove_from_empties(board, stone)
         board.color[stone] = color
         board.head[stone] = head
-        board.hash[0] ^= board.zobrist[color, stone]
+        board.hash[0] ^= TABLE[color, stone]
         stone = board.next_stone[stone]
         if stone == head:
             break
@@ -155,7 +156,7 @@ def _take_stone(board: Board, point: int, color: int) -> None:
     stride = wide(board.info[STRIDE])
     board.color[point] = EMPTY
     board.head[point] = 0
-    board.hash[0] ^= board.zobrist[color, point]
+    board.hash[0] ^= TABLE[color, point]
     add_to_empties(board, point)
     for step in (-1, 1, -stride, stride):
         chain = board.head[point + step]

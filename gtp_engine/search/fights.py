@@ -12,9 +12,9 @@ import numpy as np
 
 from gtp_engine.base.errors import problem
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.board import HEIGHT, KO_COLOR, KO_POINT, WIDTH, Board, add_stone, clone, merge, new_board
+from gtp_engine.go.board import HEIGHT, KO_COLOR, KO_POINT, WIDTH, Board, clone, new_board, play_moves
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE, opponent
-from gtp_engine.go.coords import board_points, neighbors, xy_to_point
+from gtp_engine.go.coords import board_points
 from gtp_engine.search.proof_work import DEPTH, NODES_OPENED, SAFE, TARGETS, Aim, new_proof_work
 from gtp_engine.search.proofs import prove, read_proof
 
@@ -64,25 +64,19 @@ def _turned(board: Board) -> tuple[Board, dict[int, int], tuple[int, int, int]]:
     """
     width, height = int(board.info[WIDTH]), int(board.info[HEIGHT])
     stood = board.color[list(board_points(width, height))].reshape(height, width)
-    points = np.array(board_points(width, height)).reshape(height, width)
+    origin = np.array(board_points(width, height)).reshape(height, width)
     turns = [
         (np.rot90(np.array(colors)[flipped], number), np.rot90(places, number), colors)
-        for flipped, places in ((stood, points), (stood[:, ::-1], points[:, ::-1]))
+        for flipped, places in ((stood, origin), (stood[:, ::-1], origin[:, ::-1]))
         for number in range(4)
         for colors in (_KEPT, _EXCHANGED)
     ]
     stones, origins, colors = min(turns, key=lambda turn: (turn[0].shape, turn[0].tobytes()))
     rows, columns = stones.shape
-    turned = new_board(columns, rows)
-    places = {NULL_POINT: NULL_POINT, PASS: PASS}
-    for (y, x), color in np.ndenumerate(stones):
-        point = xy_to_point(x, y, width=columns)
-        places[int(origins[y, x])] = point
-        if color in (BLACK, WHITE):
-            add_stone(turned, point, int(color))
-            for near in neighbors(point, width=columns):
-                if turned.color[near] == color and turned.head[near] != turned.head[point]:
-                    merge(turned, int(turned.head[near]), int(turned.head[point]))
+    turned, points = new_board(columns, rows), board_points(columns, rows)
+    places = {NULL_POINT: NULL_POINT, PASS: PASS} | dict(zip(origins.ravel().tolist(), points, strict=True))
+    placed = zip(stones.ravel().tolist(), points, strict=True)
+    play_moves(turned, [(color, point) for color, point in placed if color != EMPTY], [])
     turned.info[KO_POINT], turned.info[KO_COLOR] = places[int(board.info[KO_POINT])], colors[board.info[KO_COLOR]]
     return turned, places, colors
 

@@ -1,13 +1,14 @@
 """The work arrays of a proof, what it is to prove, and the steps on its board and table."""
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.benson import LifeWork, new_life_work
-from gtp_engine.go.board import KO_COLOR, KO_POINT, Board, IntArray, clear_ko
+from gtp_engine.go.board import KO_COLOR, KO_POINT, TABLE, Board, IntArray, clear_ko
 from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
@@ -37,58 +38,35 @@ Zones = NDArray[np.uint8]
 
 
 class ProofWork(NamedTuple):
-    """Work arrays; D is `DEPTH`, M `MOVES`, n the padded length of the board, T the size of the table."""
+    """Work arrays; n is the padded length of the board, T the size of the table."""
 
-    records: IntArray  # [D, RECORD_SIZE]
-    stack: NDArray[np.int64]  # [D, 8]
-    keys: NDArray[np.uint64]  # [D] of the positions on the path
-    moves: IntArray  # [D, M]
-    numbers: IntArray  # [D, M, 2] proof and disproof numbers of the moves
-    zones: Zones  # [D, n] what is known of the zones on the path
-    examined: Zones  # [D, n] points where the loser's move is on the list, proved or illegal
-    table_keys: NDArray[np.uint64]  # [T], 0 for a free entry
-    table: IntArray  # [T, 5]
-    table_zones: Zones  # [T, n] zones of proved positions
-    liberties: IntArray  # [LIBERTIES]
-    queue: IntArray  # [n]
-    distance: IntArray  # [n]
-    seen: IntArray  # [n] by head: the last stamp
-    counters: NDArray[np.int64]  # [5]
-    near: IntArray  # [MOVES]
-    safe: IntArray  # [n] the colour of a stone that is pass-alive at the start, else EMPTY
-    within: IntArray  # [n] 1 for points that `core_into` went through, 2 for the core
+    records: Annotated[IntArray, DEPTH, RECORD_SIZE]
+    stack: Annotated[NDArray[np.int64], DEPTH, 8]
+    keys: Annotated[NDArray[np.uint64], DEPTH]  # of the positions on the path
+    moves: Annotated[IntArray, DEPTH, MOVES]
+    numbers: Annotated[IntArray, DEPTH, MOVES, 2]  # proof and disproof numbers of the moves
+    zones: Annotated[Zones, DEPTH, "n"]  # what is known of the zones on the path
+    examined: Annotated[Zones, DEPTH, "n"]  # points where the loser's move is on the list, proved or illegal
+    table_keys: Annotated[NDArray[np.uint64], "T"]  # 0 for a free entry
+    table: Annotated[IntArray, "T", 5]
+    table_zones: Annotated[Zones, "T", "n"]  # zones of proved positions
+    liberties: Annotated[IntArray, LIBERTIES]
+    queue: Annotated[IntArray, "n"]
+    distance: Annotated[IntArray, "n"]
+    seen: Annotated[IntArray, "n"]  # by head: the last stamp
+    counters: Annotated[NDArray[np.int64], 5]
+    near: Annotated[IntArray, MOVES]
+    safe: Annotated[IntArray, "n"]  # the colour of a stone that is pass-alive at the start, else EMPTY
+    within: Annotated[IntArray, "n"]  # 1 for points that `core_into` went through, 2 for the core
     life: LifeWork
-    targets: IntArray  # [TARGETS]
-    result: NDArray[np.int64]  # [4]
+    targets: Annotated[IntArray, TARGETS]
+    result: Annotated[NDArray[np.int64], 4]
 
 
 def new_proof_work(width: int, height: int, nodes: int) -> ProofWork:
     """Return work arrays for boards of this size and searches of up to `nodes` positions."""
-    n = padded_length(width, height)
     size = 1 << (2 * nodes + 2 * DEPTH).bit_length()
-    return ProofWork(
-        np.zeros((DEPTH, RECORD_SIZE), dtype=np.int32),
-        np.zeros((DEPTH, 8), dtype=np.int64),
-        np.zeros(DEPTH, dtype=np.uint64),
-        np.zeros((DEPTH, MOVES), dtype=np.int32),
-        np.zeros((DEPTH, MOVES, 2), dtype=np.int32),
-        np.zeros((DEPTH, n), dtype=np.uint8),
-        np.zeros((DEPTH, n), dtype=np.uint8),
-        np.zeros(size, dtype=np.uint64),
-        np.zeros((size, 5), dtype=np.int32),
-        np.zeros((size, n), dtype=np.uint8),
-        np.zeros(LIBERTIES, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(5, dtype=np.int64),
-        np.zeros(MOVES, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        np.zeros(n, dtype=np.int32),
-        new_life_work(width, height),
-        np.zeros(TARGETS, dtype=np.int32),
-        np.zeros(4, dtype=np.int64),
-    )
+    return zeros(ProofWork, n=padded_length(width, height), T=size, life=new_life_work(width, height))
 
 
 class Aim(NamedTuple):
@@ -121,7 +99,7 @@ def slot_of(work: ProofWork, key: np.uint64) -> int:
 @inlined_kernel
 def position_key(board: Board, to_play: int) -> np.uint64:
     """Return the key of a position with this side to move, which depends on a ban by ko; never 0 in practice."""
-    key = board.hash[0] ^ board.zobrist[0, to_play]
+    key = board.hash[0] ^ TABLE[0, to_play]
     return np.uint64(key ^ np.uint64(wide(board.info[KO_POINT])) * _KO_KEY)
 
 

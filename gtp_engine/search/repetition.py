@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import POSITIONAL_SUPERKO
-from gtp_engine.go.board import Board, hash_after
+from gtp_engine.go.board import TABLE, Board, hash_after
 from gtp_engine.go.constants import BLACK, OCCURRENCES_WITHOUT_RESULT, WHITE
 
 Keys = NDArray[np.uint64]
 
 
 @kernel
-def position_key(board: Board, position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
+def position_key(position_hash: np.uint64, to_play: int, superko: int) -> np.uint64:
     """Return the key of a position, as `Game.superko_keys` has them; `superko` is as in `Conditions`.
 
     Under simple ko, the key includes the side to play.
     """
-    return position_hash if superko == POSITIONAL_SUPERKO else position_hash ^ board.zobrist[0, to_play]
+    return position_hash if superko == POSITIONAL_SUPERKO else position_hash ^ TABLE[0, to_play]
 
 
 @spliced_kernel
@@ -50,7 +50,7 @@ def would_repeat(
     `history` (uint64, sorted) holds the keys of the game, path_keys[first … depth] those of the path that count; unless
     `first` is 0, those of the game do not count either.
     """
-    key = position_key(board, hash_after(board, move, color), BLACK + WHITE - color, superko)
+    key = position_key(hash_after(board, move, color), BLACK + WHITE - color, superko)
     if first == 0 and is_known(history, key):
         return True
     for i in range(first, depth + 1):

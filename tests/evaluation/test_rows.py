@@ -16,7 +16,7 @@ from gtp_engine.evaluation.positions import (
 )
 from gtp_engine.go.game import Game
 
-FIELDS = [name for name in Positions._fields if name != "zobrist"]
+FIELDS = Positions._fields
 
 
 def filled_rows(batch: int) -> Positions:

@@ -157,14 +157,13 @@ def test_rollouts_are_scored_by_the_rules(rules: str, reward: str, won: float, i
     settings, work = config(margin_weight=1, expand_visits=1, reward=reward), buffers.works[0]
     position, leaves = kernel_position(RootPosition(game, BLACK), settings), buffers.leaves
     select_leaves(new_tree(100_000), position, leaves, batch, work.rollout)
-    zobrist, n = game.board.zobrist, game.board.color.size
-    storage, hashes, states = leaves.storage.copy(), leaves.hash.copy(), leaves.rng.copy()
+    n, storage, hashes, states = game.board.color.size, leaves.storage.copy(), leaves.hash.copy(), leaves.rng.copy()
     evaluate_leaves(position, leaves, 0, batch, work)
-    assert buffers.rollouts.tolist() == [[batch]]
+    assert work.rollouts.tolist() == [batch]
     interpreted()
     compared = 0
     for row in range(batch):
-        board, first_player = view_storage(storage[row], hashes[row], zobrist, n), np.zeros(n, dtype=np.int8)
+        board, first_player = view_storage(storage[row], hashes[row], n), np.zeros(n, dtype=np.int8)
         color, last = int(leaves.color[row]), int(leaves.last[row])
         play_out(board, color, last, position.params.policy, work.rollout, states[row], first_player, 0)
         scratch = np.zeros((3, n), dtype=np.int32)

@@ -19,16 +19,10 @@ Call = Callable[[IsDropped], None]
 """The work of a job."""
 
 
-class RolloutPlayer(Protocol):
-    """Plays positions out; one thread at a time calls it, an evaluation thread."""
+RolloutPlayer = Callable[[Positions, int, Results, IsDropped], None]
+"""Writes into the results how the first so many rows of the positions (not changed) end; one thread at a time calls it.
 
-    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
-        """Write into `results` how the first `count` rows of `positions` (not changed) end.
-
-        Once `is_dropped` returns true the results are not read, so the player may return early.
-        """
-
-
+Once it is dropped the results are not read, so the player may return early."""
 NewRolloutPlayer = Callable[[int, tuple[int, int], State], RolloutPlayer]
 """Returns a player of up to so many positions at once, on boards of this size, with these random numbers."""
 

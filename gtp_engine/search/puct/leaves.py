@@ -165,7 +165,7 @@ def _play_path(
         color = BLACK + WHITE - color
         if superko != SIMPLE_KO and move != PASS:
             work.occupied[move] |= BLACK + WHITE - color  # BLACK is bit 0, WHITE bit 1
-        work.keys[i + 1] = phase_key(work.cleanup, position_key(board, board.hash[0], color, superko))
+        work.keys[i + 1] = phase_key(work.cleanup, position_key(board.hash[0], color, superko))
 
 
 @kernel
@@ -181,7 +181,7 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, work: 
     start = board_of(root.positions, wide(0), wide(0))
     # The path is played once, in three parts: each board is copied when its part of the path is complete.
     work.first_key[0] = 0
-    work.keys[0] = position_key(start, start.hash[0], root.color, superko)
+    work.keys[0] = position_key(start.hash[0], root.color, superko)
     if superko != SIMPLE_KO:
         for point in range(work.occupied.size):
             work.occupied[point] = root.occupied[point]

@@ -328,7 +328,7 @@ class PuctSearch:
             if human is not None and by_people is not None:
                 human.evaluate(request._replace(out=by_people))
             if player is not None and results is not None:
-                player.play_out(request.positions, request.rows, results, is_dropped)
+                player(request.positions, request.rows, results, is_dropped)
 
         return self.calls.submit(evaluate, 1 if has_turns or player or self.seed is not None else self._at_once)
 

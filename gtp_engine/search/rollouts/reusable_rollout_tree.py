@@ -1,10 +1,9 @@
 """The tree that a search by rollouts keeps from move to move, with all its arrays; it grows and is re-rooted."""
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
@@ -23,13 +22,9 @@ _MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
 _BYTES_PER_NODE: Final = sum(array.itemsize for array in new_tree(1)[1:])
 
 
-class LeafPlayer(Protocol):
-    """Plays leaves out in place of the kernels' own policies; one thread at a time calls it."""
-
-    def play_out(self, leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
-        """Play out the boards of the rows begin … end − 1 (`leaf_board`), as `play_out` does."""
-
-
+LeafPlayer = Callable[[RolloutLeaves, int, int], None]
+"""Plays out the boards (`leaf_board`) of the rows from one number up to, not including, another, as `play_out` does,
+but by another policy; one thread at a time calls it."""
 NewLeafPlayer = Callable[[int, int], LeafPlayer]
 """Returns a player for boards of this width and height."""
 
@@ -49,13 +44,9 @@ class RolloutBuffers:
         width, height = board_size
         n = padded_length(width, height)
         self.players: Final = [None if new_player is None else new_player(width, height) for _ in range(threads)]
-        self.owners: Final = np.zeros((threads, n), dtype=np.int32)
-        self.beside_area: Final = np.zeros((threads, 1))
-        self.rollouts: Final = np.zeros((threads, 1), dtype=np.int64)
-        queues = np.zeros((threads, n), dtype=np.int32)
         self.works: Final = [
-            ThreadWork(*arrays, new_tax_work(width, height), new_rollout_work(width, height))
-            for arrays in zip(self.owners, self.beside_area, self.rollouts, queues, strict=True)
+            zeros(ThreadWork, n=n, tax=new_tax_work(width, height), rollout=new_rollout_work(width, height))
+            for _ in range(threads)
         ]
         length, rng = storage_length(width, height), new_states(batch, seed)
         self.leaves: Final = zeros(RolloutLeaves, B=batch, S=length, n=n, rng=rng)
@@ -104,8 +95,8 @@ class ReusableRolloutTree:
             copy_subtree(self.arrays, node, smaller, np.zeros(self.used, dtype=np.int32))
             self.arrays = smaller
         self._position = position
-        for sums in (self.buffers.owners, self.buffers.beside_area, self.buffers.rollouts):
-            sums[:] = 0
+        for work in self.buffers.works:
+            work.owner[:] = work.beside_area[:] = work.rollouts[:] = 0
 
     def reserve(self, expansions: int) -> None:
         """Grow the arrays so that `expansions` more nodes can be expanded, as far as the memory allows."""

@@ -142,7 +142,7 @@ class RolloutSearch:
             if player is None:
                 evaluate_leaves(position, leaves, begin, end, work)
             else:
-                player.play_out(leaves, begin, end, position.board.zobrist)
+                player(leaves, begin, end)
                 write_results(position, leaves, begin, end, work)
 
         others = [self.pool.submit(evaluate, thread) for thread in range(1, -(-count // share))]
@@ -231,7 +231,8 @@ def rollout_progress(tree: ReusableRolloutTree, position: RolloutPosition, playo
 
 def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds: float) -> SearchReport:
     """Return the state of a search with `color` to play, the most visited move first."""
-    arrays, rollouts = tree.arrays, int(tree.buffers.rollouts.sum())
+    arrays, works = tree.arrays, tree.buffers.works
+    rollouts = sum(int(work.rollouts[0]) for work in works)
     moves = [_move_report(tree, child) for child in tree.children(ROOT) if arrays.visits[child] > 0]
     moves.sort(key=lambda move: (-move.visits, -for_color(move.expected_black, color)))
     return SearchReport(
@@ -242,8 +243,8 @@ def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds
         value_black=float(arrays.value[ROOT]) / max(1, int(arrays.visits[ROOT])),
         moves=tuple(moves),
         ownership_samples=rollouts,
-        ownership_black=tree.buffers.owners.sum(axis=0) / max(1, rollouts),
-        beside_area_black=float(tree.buffers.beside_area.sum()) / max(1, rollouts),
+        ownership_black=np.sum([work.owner for work in works], axis=0) / max(1, rollouts),
+        beside_area_black=sum(float(work.beside_area[0]) for work in works) / max(1, rollouts),
         nodes=tree.used,
         memory=tree.memory,
     )

@@ -100,10 +100,10 @@ class RolloutLeaves(NamedTuple):
 class ThreadWork(NamedTuple):
     """The sums over one thread's rollouts, and its work arrays."""
 
-    owner: IntArray  # [n] rollouts that ended with the point Black's, less those with it White's
-    beside_area: NDArray[np.float64]  # [1] Black's points from the button, unless taken before the root, and the tax
-    rollouts: NDArray[np.int64]  # [1]
-    queue: IntArray  # [n]
+    owner: Annotated[IntArray, "n"]  # rollouts that ended with the point Black's, less those with it White's
+    beside_area: Annotated[NDArray[np.float64], 1]  # Black's points by the button, taken after the root, and the tax
+    rollouts: Annotated[NDArray[np.int64], 1]
+    queue: Annotated[IntArray, "n"]
     tax: TaxWork
     rollout: RolloutWork
 
@@ -142,16 +142,14 @@ def _select_leaf(
     tree: RolloutTree, position: RolloutPosition, leaves: RolloutLeaves, row: int, work: RolloutWork
 ) -> None:
     """Walk from the root to a leaf, expanding it if it has enough visits, and write its position to row `row`."""
-    board = view_storage_in_kernel(
-        leaves.storage[row], leaves.hash[row], position.board.zobrist, position.board.color.size
-    )
+    board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], position.board.color.size)
     copy_board(board, position.board)
     params = position.params
     node, depth = wide(ROOT), wide(0)
     color, last, passes = wide(position.color), wide(position.last), wide(position.passes)
     free_button, button, first_key = position.free_button, 0.0, wide(0)
     leaves.path[row, 0] = ROOT
-    leaves.path_keys[0] = position_key(board, board.hash[0], color, params.superko)
+    leaves.path_keys[0] = position_key(board.hash[0], color, params.superko)
     while passes < 2 and depth < MAX_DEPTH - 1:
         if tree.first_child[node] == 0:
             if depth > 0 and tree.visits[node] < params.expand_visits:
@@ -180,7 +178,7 @@ def _select_leaf(
         color, last, node = BLACK + WHITE - color, move, child
         depth += 1
         leaves.path[row, depth] = node
-        leaves.path_keys[depth] = position_key(board, board.hash[0], color, params.superko)
+        leaves.path_keys[depth] = position_key(board.hash[0], color, params.superko)
         tree.virtual_visits[node] += 1
     leaves.depth[row] = depth
     leaves.color[row] = color
@@ -210,7 +208,7 @@ def evaluate_leaves(position: RolloutPosition, leaves: RolloutLeaves, begin: int
     """Play out the rows begin … end − 1 in which the game is not over, and write all their results."""
     policy = position.params.policy
     for row in range(begin, end):
-        board = leaf_board(leaves, row, position.board.zobrist)
+        board = leaf_board(leaves, row)
         if leaves.is_over[row] == 0:
             color, last, first_player = wide(leaves.color[row]), wide(leaves.last[row]), leaves.first_player[row]
             play_out(board, color, last, policy, work.rollout, leaves.rng[row], first_player, wide(0))
@@ -221,19 +219,17 @@ def evaluate_leaves(position: RolloutPosition, leaves: RolloutLeaves, begin: int
 def write_results(position: RolloutPosition, leaves: RolloutLeaves, begin: int, end: int, work: ThreadWork) -> None:
     """Write the results of the rows begin … end − 1, which a `LeafPlayer` has played out."""
     for row in range(begin, end):
-        board = view_storage_in_kernel(
-            leaves.storage[row], leaves.hash[row], position.board.zobrist, leaves.first_player.shape[1]
-        )
+        board = view_storage_in_kernel(leaves.storage[row], leaves.hash[row], leaves.first_player.shape[1])
         _write_result(position.params, leaves, row, board, work)
 
 
 @inlined_kernel
-def leaf_board(leaves: RolloutLeaves, row: int, zobrist: NDArray[np.uint64]) -> Board:
+def leaf_board(leaves: RolloutLeaves, row: int) -> Board:
     """Return the board of a row, on which a rollout can be played; sets its `first_player` to 0."""
     first_player = leaves.first_player[row]
     for point in range(first_player.size):
         first_player[point] = 0
-    return view_storage_in_kernel(leaves.storage[row], leaves.hash[row], zobrist, first_player.size)
+    return view_storage_in_kernel(leaves.storage[row], leaves.hash[row], first_player.size)
 
 
 @spliced_kernel

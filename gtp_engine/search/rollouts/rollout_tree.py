@@ -51,7 +51,7 @@ PASS_VISITS: Final = 30.0
 
 FloatArray = NDArray[np.float32]
 SumArray = NDArray[np.float64]
-"""ThreadWork of results: float32 would stop growing after some millions of visits."""
+"""Sums of results: float32 would stop growing after some millions of visits."""
 
 
 class RolloutTree(NamedTuple):

@@ -34,11 +34,12 @@ times as many rollouts as with the uniform policy and 0.64 times as many as with
 Letters: n is the padded length of a board, F counts the local features, T is the size of a hash table.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Positions, board_of
 from gtp_engine.go.area import area_margin
@@ -95,6 +96,8 @@ _STAMP: Final = 3
 _DIRTY: Final = 4
 _INFO_SIZE: Final = 5
 
+Sums = NDArray[np.float64]
+
 
 class LinearTables(NamedTuple):
     """The factors, read by all threads."""
@@ -111,49 +114,28 @@ class LinearWork(NamedTuple):
 
     tables: LinearTables
     limit: int  # moves of a rollout at most
-    weight: NDArray[np.float64]  # [2, n] of a move on each empty point, local features aside; 0 elsewhere
-    row_sum: NDArray[np.float64]  # [2, height + 1] of the rows of the board, from 1
-    total: NDArray[np.float64]  # [2]
+    weight: Annotated[Sums, 2, "n"]  # of a move on each empty point, local features aside; 0 elsewhere
+    row_sum: Annotated[Sums, 2, "rows"]  # of the rows of the board, from 1
+    total: Annotated[Sums, 2]
     row: IntArray  # [n] row of each point
-    liberties: IntArray  # [n] by head: 1 to MANY_LIBERTIES; 0 at 0
-    first: IntArray  # [n] by head: a liberty, if there are less than MANY_LIBERTIES
-    second: IntArray  # [n] by head: another one, if there are two
-    pair: IntArray  # [2] liberties of one chain
-    dirty: IntArray  # [n] points whose patterns may have changed in this move
-    stamp: IntArray  # [n] by point: the move at which it was last put into `dirty`
-    local_point: IntArray  # [_MOST_LOCAL] points with local features
-    local_feature: IntArray  # [_MOST_LOCAL] the features of these, one by one
-    point: IntArray  # [_MOST_LOCAL] the points once each
-    local_weight: NDArray[np.float64]  # [_MOST_LOCAL] their weights with local features
-    info: IntArray  # [_INFO_SIZE] CAPTURED_FROM …
+    liberties: Annotated[IntArray, "n"]  # by head: 1 to MANY_LIBERTIES; 0 at 0
+    first: Annotated[IntArray, "n"]  # by head: a liberty, if there are less than MANY_LIBERTIES
+    second: Annotated[IntArray, "n"]  # by head: another one, if there are two
+    pair: Annotated[IntArray, 2]  # liberties of one chain
+    dirty: Annotated[IntArray, "n"]  # points whose patterns may have changed in this move
+    stamp: Annotated[IntArray, "n"]  # by point: the move at which it was last put into `dirty`
+    local_point: Annotated[IntArray, _MOST_LOCAL]  # points with local features
+    local_feature: Annotated[IntArray, _MOST_LOCAL]  # the features of these, one by one
+    point: Annotated[IntArray, _MOST_LOCAL]  # the points once each
+    local_weight: Annotated[Sums, _MOST_LOCAL]  # their weights with local features
+    info: Annotated[IntArray, _INFO_SIZE]  # CAPTURED_FROM …
 
 
 def new_linear_work(tables: LinearTables, width: int, height: int, limit: int = 0) -> LinearWork:
     """Return work arrays for boards of this size, and rollouts of up to `limit` moves; 0: as others."""
-    n = padded_length(width, height)
-
-    def ints(size: int) -> IntArray:
-        return np.zeros(size, dtype=np.int32)
-
-    return LinearWork(
-        tables=tables,
-        limit=limit or MOVES_PER_POINT * width * height,
-        weight=np.zeros((2, n)),
-        row_sum=np.zeros((2, height + 1)),
-        total=np.zeros(2),
-        row=np.minimum(np.arange(n) // (width + 1), height).astype(np.int32),
-        liberties=ints(n),
-        first=ints(n),
-        second=ints(n),
-        pair=ints(2),
-        dirty=ints(n),
-        stamp=ints(n),
-        local_point=ints(_MOST_LOCAL),
-        local_feature=ints(_MOST_LOCAL),
-        point=ints(_MOST_LOCAL),
-        local_weight=np.zeros(_MOST_LOCAL),
-        info=ints(_INFO_SIZE),
-    )
+    n, limit = padded_length(width, height), limit or MOVES_PER_POINT * width * height
+    row = np.minimum(np.arange(n) // (width + 1), height).astype(np.int32)
+    return zeros(LinearWork, n=n, rows=height + 1, tables=tables, limit=limit, row=row)
 
 
 @kernel
@@ -510,12 +492,10 @@ def play_out_linear(
 
 
 @kernel
-def play_leaves_linear(
-    leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64], work: LinearWork
-) -> None:
+def play_leaves_linear(leaves: RolloutLeaves, begin: int, end: int, work: LinearWork) -> None:
     """Play out the boards of the rows begin … end − 1 in which the game is not over."""
     for row in range(begin, end):
-        board = leaf_board(leaves, row, zobrist)
+        board = leaf_board(leaves, row)
         if leaves.is_over[row] == 0:
             color, last = wide(leaves.color[row]), wide(leaves.last[row])
             play_out_linear(board, color, last, work, leaves.rng[row], leaves.first_player[row])

@@ -5,7 +5,7 @@
 
 A network evaluates a batch much faster than its positions one by one, so those rollouts advance together.  Rows whose
 rollout has ended are filled with rows from the end of the batch, and every evaluation is for the rows still in play.
-Python alternates between the network and `play_moves` (`rollout_players.RolloutNetworkPlayer`).
+Python alternates between the network and `play_moves` (`rollout_players.network_player`).
 
 In all rollouts neither side fills an eye of its own or passes while it has another move, and only simple ko is
 observed.
@@ -13,11 +13,12 @@ observed.
 B is the number of rows of a batch, n the padded length of a board.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import (
     ENDS,
@@ -52,37 +53,29 @@ _RANDOM_STEPS: Final = 1 << 24
 """Number of values that a uniform random number in (0, 1] can have."""
 
 
-class Policy(NamedTuple):
-    """A policy of kernels for rollouts."""
-
-    number: int  # of `rollout.POLICIES`
-    limit: int  # moves that are played at most
-    work: RolloutWork
-
-
 class Scratch(NamedTuple):
     """Work arrays of one thread that plays positions out."""
 
     board: Board
-    first_player: NDArray[np.int8]  # [n]
-    queue: IntArray  # [n]
+    first_player: Annotated[NDArray[np.int8], "n"]
+    queue: Annotated[IntArray, "n"]
     rng: State  # of the rollouts
 
 
 def new_scratch(width: int, height: int, rng: State) -> Scratch:
     """Return work arrays for boards of this size, with these random numbers."""
-    n = padded_length(width, height)
-    return Scratch(new_board(width, height), np.zeros(n, dtype=np.int8), np.zeros(n, dtype=np.int32), rng)
+    return zeros(Scratch, n=padded_length(width, height), board=new_board(width, height), rng=rng)
 
 
 @kernel
-def play_rows(positions: Positions, count: int, policy: Policy, results: Results, scratch: Scratch) -> None:
+def play_rows(
+    positions: Positions, count: int, policy: int, limit: int, results: Results, scratch: Scratch, work: RolloutWork
+) -> None:
     """Write into `results` how the first `count` rows of `positions` (not changed) end; see `play_out`."""
     for slot in range(count):
         copy_board(scratch.board, board_of(positions, slot, wide(0)))
         color, last = wide(positions.to_play[slot]), wide(positions.points[slot, 0])
-        number, limit = policy.number, policy.limit
-        moves = play_out(scratch.board, color, last, number, policy.work, scratch.rng, scratch.first_player, limit)
+        moves = play_out(scratch.board, color, last, policy, work, scratch.rng, scratch.first_player, limit)
         results.finished[slot] = wide(moves < limit)
         results.margin[slot] = area_margin(scratch.board, scratch.queue, results.owner[slot])
 
@@ -91,22 +84,16 @@ class NetworkRollouts(NamedTuple):
     """Rollouts under way; those still in play are in the first rows of `positions`."""
 
     positions: Positions
-    slot: IntArray  # [B] the row of the batch of leaves that a rollout began from
-    passes: IntArray  # [B] passes in a row since the rollout began
-    policy: FloatArray  # [B, n] the network's; scratch
-    queue: IntArray  # [n] scratch
+    slot: Annotated[IntArray, "B"]  # the row of the batch of leaves that a rollout began from
+    passes: Annotated[IntArray, "B"]  # passes in a row since the rollout began
+    policy: Annotated[FloatArray, "B", "n"]  # the network's; scratch
+    queue: Annotated[IntArray, "n"]  # scratch
 
 
 def new_network_rollouts(size: int, width: int, height: int) -> NetworkRollouts:
     """Return arrays for up to `size` rollouts on boards of this size."""
-    n = padded_length(width, height)
-    return NetworkRollouts(
-        positions=new_positions(size, width, height),
-        slot=np.zeros(size, dtype=np.int32),
-        passes=np.zeros(size, dtype=np.int32),
-        policy=np.zeros((size, n), dtype=np.float32),
-        queue=np.zeros(n, dtype=np.int32),
-    )
+    positions = new_positions(size, width, height)
+    return zeros(NetworkRollouts, B=size, n=padded_length(width, height), positions=positions)
 
 
 @kernel

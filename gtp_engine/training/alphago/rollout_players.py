@@ -7,27 +7,22 @@ They own the work arrays; the kernels are in `rollout_batches` and `linear_rollo
 """
 
 from functools import partial
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, SearchConfig
 from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions
-from gtp_engine.search.puct.evaluation_thread import IsDropped, NewRolloutPlayer
+from gtp_engine.search.puct.evaluation_thread import IsDropped, NewRolloutPlayer, RolloutPlayer
 from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import State
-from gtp_engine.search.rollouts.reusable_rollout_tree import NewLeafPlayer
+from gtp_engine.search.rollouts.reusable_rollout_tree import LeafPlayer, NewLeafPlayer
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT, new_rollout_work
 from gtp_engine.search.rollouts.rollout_search import kernel_policy
 from gtp_engine.search.rollouts.rollout_select import RolloutLeaves
 from gtp_engine.training.alphago.linear_policy import LinearPolicy, new_tables
 from gtp_engine.training.alphago.linear_rollouts import new_linear_work, play_leaves_linear, play_rows_linear
 from gtp_engine.training.alphago.rollout_batches import (
-    Policy,
     new_network_rollouts,
     new_scratch,
     play_moves,
@@ -54,10 +49,10 @@ def rollout_players(config: Config, evaluator: Evaluator) -> NewRolloutPlayer | 
     if config.puct.rollout_share == 0.0:
         return None
     if policy in ("auto", "linear") and weights is not None:
-        return partial(LinearPlayer, weights, limit)
+        return partial(linear_player, weights, limit)
     if policy in ("auto", "network") and info.has_rollout_policy:
-        return partial(RolloutNetworkPlayer, evaluator, limit)
-    return partial(KernelPlayer, kernel_policy(config.search), limit)
+        return partial(network_player, evaluator, limit)
+    return partial(kernel_player, kernel_policy(config.search), limit)
 
 
 def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> NewLeafPlayer | None:
@@ -67,7 +62,7 @@ def leaf_players(config: SearchConfig, info: EvaluatorInfo | None) -> NewLeafPla
     playouts.  `info` describes what was loaded.  Raises ConfigError if it has no weights and they are asked for.
     """
     weights = _weights(config, info)
-    return partial(LinearLeafPlayer, weights) if config.rollout_policy == "linear" and weights is not None else None
+    return partial(linear_leaf_player, weights) if config.rollout_policy == "linear" and weights is not None else None
 
 
 def _weights(config: SearchConfig, info: EvaluatorInfo | None) -> LinearPolicy | None:
@@ -89,56 +84,53 @@ def _longest(width: int, height: int) -> int:
     return MOVES_PER_POINT * width * height
 
 
-class KernelPlayer:
-    """Plays by a policy of `search.rollouts.rollout`; `limit` is the largest number of moves (0: to the end)."""
+def kernel_player(policy: int, limit: int, size: int, board_size: tuple[int, int], rng: State) -> RolloutPlayer:
+    """Return what plays by a policy of `search.rollouts.rollout`, at most `limit` moves (0: to the end)."""
+    scratch, work, limit = new_scratch(*board_size, rng), new_rollout_work(*board_size), limit or _longest(*board_size)
 
-    def __init__(self, policy: int, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
-        self._policy: Final = Policy(policy, limit or _longest(*board_size), new_rollout_work(*board_size))
-        self._scratch: Final = new_scratch(*board_size, rng)
+    def play_out(positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
+        play_rows(positions, count, policy, limit, results, scratch, work)
 
-    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
-        """Write how the positions end; see `RolloutPlayer`."""
-        play_rows(positions, count, self._policy, results, self._scratch)
+    return play_out
 
 
-class LinearPlayer:
-    """Plays by the linear policy; `limit` as in `KernelPlayer`."""
+def linear_player(
+    weights: LinearPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State
+) -> RolloutPlayer:
+    """Return what plays by the linear policy; `limit` as in `kernel_player`."""
+    scratch, work = new_scratch(*board_size, rng), new_linear_work(new_tables(weights), *board_size, limit)
 
-    def __init__(self, policy: LinearPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
-        self._work: Final = new_linear_work(new_tables(policy), *board_size, limit)
-        self._scratch: Final = new_scratch(*board_size, rng)
+    def play_out(positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
+        play_rows_linear(positions, count, results, scratch, work)
 
-    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
-        """Write how the positions end; see `RolloutPlayer`."""
-        play_rows_linear(positions, count, results, self._scratch, self._work)
+    return play_out
 
 
-class RolloutNetworkPlayer:
-    """Plays up to `size` positions side by side by a network's rollout policy; `limit` as in `KernelPlayer`."""
+def network_player(
+    network: RolloutPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State
+) -> RolloutPlayer:
+    """Return what plays up to `size` positions side by side by a network's rollout policy.
 
-    def __init__(self, network: RolloutPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State) -> None:
-        width, height = board_size
-        self._network: Final = network
-        self._limit: Final = limit or _longest(width, height)
-        self._rng: Final = rng
-        self._rollouts: Final = new_network_rollouts(size, width, height)
+    `limit` is as in `kernel_player`.  The player raises what the network raises.
+    """
+    rollouts, limit = new_network_rollouts(size, *board_size), limit or _longest(*board_size)
 
-    def play_out(self, positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
-        """Write how the positions end; see `RolloutPlayer`.  Raises what the network raises."""
-        rollouts, moves = self._rollouts, 0
+    def play_out(positions: Positions, count: int, results: Results, is_dropped: IsDropped) -> None:
+        moves = 0
         start_rollouts(positions, count, rollouts, results)
-        while count > 0 and moves < self._limit and not is_dropped():
-            self._network.write_rollout_policy(rollouts.positions, count, rollouts.policy)
-            count = play_moves(rollouts, count, results, self._rng)
+        while count > 0 and moves < limit and not is_dropped():
+            network.write_rollout_policy(rollouts.positions, count, rollouts.policy)
+            count = play_moves(rollouts, count, results, rng)
             moves += 1
 
+    return play_out
 
-class LinearLeafPlayer:
-    """Plays out the leaves of a search without a network by the linear policy; see `LeafPlayer`."""
 
-    def __init__(self, policy: LinearPolicy, width: int, height: int) -> None:
-        self._work: Final = new_linear_work(new_tables(policy), width, height)
+def linear_leaf_player(weights: LinearPolicy, width: int, height: int) -> LeafPlayer:
+    """Return what plays out the leaves of a search without a network by the linear policy."""
+    work = new_linear_work(new_tables(weights), width, height)
 
-    def play_out(self, leaves: RolloutLeaves, begin: int, end: int, zobrist: NDArray[np.uint64]) -> None:
-        """Play out the boards of these rows."""
-        play_leaves_linear(leaves, begin, end, zobrist, self._work)
+    def play_out(leaves: RolloutLeaves, begin: int, end: int) -> None:
+        play_leaves_linear(leaves, begin, end, work)
+
+    return play_out

@@ -1,6 +1,7 @@
 """The mixture of AlphaGo: rollouts from leaves, by policies of kernels or by a network, and their mixture."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from board_helpers import parse_diagram, play_moves
 from fake_evaluators import FakeEvaluator, rows_of
 from puct_support import AreaEvaluator, Searching, ShapedEvaluator, config, game_from, is_allowed, search, store_of
 
-from gtp_engine import Config, ConfigError, Evaluator, Game, Rules, parse_vertex
+from gtp_engine import Config, ConfigError, Game, Rules, parse_vertex
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
 from gtp_engine.evaluation.evaluator import ExclusiveEvaluator, Request
@@ -23,7 +24,7 @@ from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import TACTICAL, UNIFORM
 from gtp_engine.training.alphago.linear_policy import LinearPolicy
-from gtp_engine.training.alphago.rollout_players import KernelPlayer, LinearPlayer, RolloutNetworkPlayer
+from gtp_engine.training.alphago.rollout_players import kernel_player, linear_player, network_player
 
 Preference = Callable[[Positions, int, int], float]
 """The preference of a network for a point in a row, not normalized."""
@@ -71,15 +72,13 @@ def script(*points: int) -> Preference:
 def play_out(player: RolloutPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False) -> Results:
     game = games[0]
     positions, results = rows_of(games), new_results(len(games), game.width, game.height)
-    player.play_out(positions, len(games), results, is_dropped)
+    player(positions, len(games), results, is_dropped)
     return results
 
 
-def network_player(
-    evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1
-) -> RolloutNetworkPlayer:
+def player_of(evaluator: RolloutEvaluator, size: int, board: int, limit: int = 0, seed: int = 1) -> RolloutPlayer:
     rng = new_states(1, seed)[0]
-    return RolloutNetworkPlayer(evaluator, limit, size, (board, board), rng)
+    return network_player(evaluator, limit, size, (board, board), rng)
 
 
 # --- the mixture
@@ -210,9 +209,9 @@ def test_a_policy_without_preferences_plays_uniform_rollouts(policy: str) -> Non
     """Moves are left out, games ended and areas counted in the same way."""
     game, count = Game(4, 4, Rules.parse("chinese")), 300
     rng = new_states(1, 2)[0]
-    expected = play_out(KernelPlayer(UNIFORM, 0, count, (4, 4), rng), [game] * count).margin
-    linear = LinearPlayer(INDIFFERENT, 0, count, (4, 4), rng)
-    player = linear if policy == "linear" else network_player(RolloutEvaluator(), count, 4)
+    expected = play_out(kernel_player(UNIFORM, 0, count, (4, 4), rng), [game] * count).margin
+    linear = linear_player(INDIFFERENT, 0, count, (4, 4), rng)
+    player = linear if policy == "linear" else player_of(RolloutEvaluator(), count, 4)
     found = play_out(player, [game] * count).margin
     error = np.hypot(expected.std(), found.std()) / np.sqrt(count)
     assert abs(expected.mean() - found.mean()) < 3 * error
@@ -241,7 +240,7 @@ def test_rows_of_network_rollouts_equal_those_of_the_game() -> None:
             check(positions)
             super().write_rollout_policy(positions, count, policy)
 
-    play_out(network_player(Checked(), 1, 5), [game.copy()])
+    play_out(player_of(Checked(), 1, 5), [game.copy()])
     assert moves > 20
 
 
@@ -253,10 +252,10 @@ def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> Non
         game = play_moves(game_from(NEUTRAL, BLACK if number % 2 else WHITE), middle[: number // 2 * 2])
         games.append(game)
     evaluator = RolloutEvaluator(script(*middle))
-    found = play_out(network_player(evaluator, 6, 5), games)
+    found = play_out(player_of(evaluator, 6, 5), games)
     assert evaluator.rollout_rows == [6, 6, 6, 4, 4, 2, 2]
     for number, game in enumerate(games):
-        alone = play_out(network_player(evaluator, 1, 5), [game])
+        alone = play_out(player_of(evaluator, 1, 5), [game])
         assert found.margin[number] == alone.margin[0] == (1 if number % 2 else -1)
         assert np.array_equal(found.owner[number], alone.owner[0])
 
@@ -264,8 +263,8 @@ def test_rows_of_ended_rollouts_are_reused_and_results_keep_their_slots() -> Non
 @pytest.mark.parametrize("limit", [1, 0], ids=["cut off", "to the end"])
 def test_a_rollout_that_is_cut_off_has_no_opinion(limit: int) -> None:
     common = limit, 2, (5, 5), new_states(1, 1)[0]
-    network = network_player(RolloutEvaluator(), 2, 5, limit)
-    for player in (KernelPlayer(TACTICAL, *common), LinearPlayer(INDIFFERENT, *common), network):
+    network = player_of(RolloutEvaluator(), 2, 5, limit)
+    for player in (kernel_player(TACTICAL, *common), linear_player(INDIFFERENT, *common), network):
         assert play_out(player, [Game(5), Game(5)]).finished.tolist() == [limit == 0] * 2
 
 
@@ -299,17 +298,11 @@ def test_a_dropped_rollout_ends_early_and_a_shared_evaluator_shares_its_rollout_
     evaluator = RolloutEvaluator()
     shared = ExclusiveEvaluator(evaluator)
     assert shared.info is evaluator.info
-    play_out(network_player(shared, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
+    play_out(player_of(shared, 1, 5), [Game(5)], lambda: len(evaluator.rollout_rows) == 3)
     assert len(evaluator.rollout_rows) == 3
 
 
 # --- the choice of the player
-
-
-def new_player(evaluator: Evaluator, **values: Any) -> RolloutPlayer | None:
-    """Return the player that a search with these settings is handed."""
-    new = rollout_players(config(**values), evaluator)
-    return None if new is None else new(2, (5, 5), new_states(1, 1)[0])
 
 
 class WeightedEvaluator(RolloutEvaluator):
@@ -322,20 +315,21 @@ class WeightedEvaluator(RolloutEvaluator):
 @pytest.mark.parametrize(
     ("evaluator", "policy", "player"),
     [
-        (WeightedEvaluator, "auto", LinearPlayer),
-        (WeightedEvaluator, "linear", LinearPlayer),
-        (WeightedEvaluator, "network", RolloutNetworkPlayer),
-        (WeightedEvaluator, "tactical", KernelPlayer),
-        (RolloutEvaluator, "auto", RolloutNetworkPlayer),
-        (RolloutEvaluator, "uniform", KernelPlayer),
-        (AreaEvaluator, "auto", KernelPlayer),
-        (AreaEvaluator, "tactical", KernelPlayer),
+        (WeightedEvaluator, "auto", linear_player),
+        (WeightedEvaluator, "linear", linear_player),
+        (WeightedEvaluator, "network", network_player),
+        (WeightedEvaluator, "tactical", kernel_player),
+        (RolloutEvaluator, "auto", network_player),
+        (RolloutEvaluator, "uniform", kernel_player),
+        (AreaEvaluator, "auto", kernel_player),
+        (AreaEvaluator, "tactical", kernel_player),
     ],
 )
-def test_the_setting_selects_the_player(evaluator: type[AreaEvaluator], policy: str, player: type) -> None:
+def test_the_setting_selects_the_player(evaluator: type[AreaEvaluator], policy: str, player: object) -> None:
     for each in (evaluator(), ExclusiveEvaluator(evaluator())):
-        assert type(new_player(each, rollout_policy=policy, rollout_share=0.5)) is player
-        assert new_player(each, rollout_policy=policy) is None
+        found = rollout_players(config(rollout_policy=policy, rollout_share=0.5), each)
+        assert isinstance(found, partial) and found.func is player
+        assert rollout_players(config(rollout_policy=policy), each) is None
 
 
 @pytest.mark.parametrize(

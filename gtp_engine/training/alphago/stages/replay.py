@@ -31,13 +31,13 @@ from gtp_engine.go.area import owners_into
 from gtp_engine.go.board import (
     KO_COLOR,
     STRIDE,
+    TABLE,
     Board,
     IntArray,
-    add_stone,
     clear_ko,
     copy_board,
-    merge,
-    play_assume_legal,
+    play_or_pass,
+    set_up_stone,
 )
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 
@@ -84,14 +84,8 @@ class ReplayWork(NamedTuple):
 @spliced_kernel
 def set_up(board: Board, moves: GameMoves, game: int) -> None:
     """Put the set-up stones of a game on an empty board; nothing is captured."""
-    stride = wide(board.info[STRIDE])
     for i in range(moves.first_stone[game], moves.first_stone[game + 1]):
-        point, color = wide(moves.stone_points[i]), wide(moves.stone_colors[i])
-        add_stone(board, point, color)
-        for step in (-1, 1, -stride, stride):
-            neighbor = point + step
-            if board.color[neighbor] == color and board.head[neighbor] != board.head[point]:
-                merge(board, wide(board.head[neighbor]), wide(board.head[point]))
+        set_up_stone(board, wide(moves.stone_points[i]), wide(moves.stone_colors[i]))
 
 
 @spliced_kernel
@@ -152,7 +146,7 @@ def _replay(positions: Positions, row: int, moves: GameMoves, refs: PositionRefs
         if superko != SIMPLE_KO:
             _write_key(work, moves, game, number)
         if number < last:
-            _play(board, wide(moves.points[number]), mover)
+            play_or_pass(board, wide(moves.points[number]), mover)
     _write_history(positions, row, moves, begin, last)
     passed = count > 0 and moves.points[last - 1] == PASS and moves.colors[last - 1] != to_play
     known = wide(count + 1) if superko != SIMPLE_KO else wide(0)
@@ -168,14 +162,5 @@ def _write_key(work: ReplayWork, moves: GameMoves, game: int, number: int) -> No
     key = board.hash[0]
     if moves.superko[game] == SITUATIONAL_SUPERKO:
         before = moves.first_player[game] if number == begin else BLACK + WHITE - moves.colors[number - 1]
-        key = key ^ board.zobrist[0, before]
+        key = key ^ TABLE[0, before]
     work.keys[number - begin] = key
-
-
-@spliced_kernel
-def _play(board: Board, point: int, color: int) -> None:
-    """Play a move or a pass."""
-    if point == PASS:
-        clear_ko(board)
-    else:
-        play_assume_legal(board, point, color)
