@@ -12,7 +12,6 @@ Loss of tengen-b10c128 on 600 held-out positions of its training data, by the po
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -23,7 +22,6 @@ from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.evaluation.positions import (
     Conditions,
-    FloatArray,
     Positions,
     board_size,
     new_positions,
@@ -94,25 +92,6 @@ def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int 
     return place if place < size else None
 
 
-@dataclass(frozen=True)
-class CalibrationInputs:
-    """Inputs on boards of one size."""
-
-    width: int
-    height: int
-    spatial: FloatArray
-    """[N, planes, H, W]."""
-    globals_: FloatArray
-    """[N, globals]."""
-
-    def __len__(self) -> int:
-        return len(self.spatial)
-
-    def first(self, count: int) -> "CalibrationInputs":
-        """Return at most `count` of the inputs."""
-        return CalibrationInputs(self.width, self.height, self.spatial[:count], self.globals_[:count])
-
-
 def boards_of(sizes: BoardSizes) -> dict[tuple[int, int], float]:
     """Return the boards (width, height) to play on and the share of games on each."""
     boards = {board: share for board, share in SHARES.items() if sizes.include(*board)} or {sizes.usual: 1.0}
@@ -128,14 +107,14 @@ def play_examples(
     seed: int,
     progress: GamesEnded,
     keep: Keep = keep_nothing,
-) -> tuple[list[CalibrationInputs], list[CalibrationInputs]]:
-    """Return inputs for calibration, and inputs of other games for validation: about `positions` in all.
+) -> tuple[list[Inputs], list[Inputs]]:
+    """Return inputs for calibration, and inputs of other games for validation, by boards: about `positions` in all.
 
     `progress` is called with the number of games that have ended, and the number of all games.  `keep` keeps the inputs
     of each board size.
     """
-    for_calibration: list[CalibrationInputs] = []
-    held_out: list[CalibrationInputs] = []
+    for_calibration: list[Inputs] = []
+    held_out: list[Inputs] = []
     rng = np.random.default_rng(seed)
     boards = boards_of(info.sizes)
     counts = [max(HELD_OUT, round(positions * share / PER_GAME)) for share in boards.values()]
@@ -157,7 +136,7 @@ def play_examples(
         kept = keep("games-{}x{}".format(*board), play)
         rng.bit_generator.state = json.loads(str(kept["rng"]))
         for name, target in ((_CALIBRATION, for_calibration), (_VALIDATION, held_out)):
-            target.append(CalibrationInputs(*board, kept[f"{name}_planes"], kept[f"{name}_globals"]))
+            target.append(Inputs(kept[f"{name}_planes"], kept[f"{name}_globals"]))
     return for_calibration, held_out
 
 

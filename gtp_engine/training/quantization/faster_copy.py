@@ -22,11 +22,11 @@ from gtp_engine.base.errors import ModelError
 from gtp_engine.base.streams import write_log
 from gtp_engine.compiled.kernel_cache import keep_network
 from gtp_engine.config.sections import QuantizeSettings
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.network_files import may_need_copy, provider_here
 from gtp_engine.nn.onnx_model import random_inputs
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path, trial_key
-from gtp_engine.training.quantization.calibration import CalibrationInputs
 from gtp_engine.training.quantization.quantize import (
     BATCH,
     Quantized,
@@ -100,7 +100,7 @@ def largest_gain(path: Path, provider: str) -> float:
     layers = layers_of(model)
     if not layers:
         return 0.0
-    examples = CalibrationInputs(*info.sizes.usual, *random_inputs(info, BATCH))
+    examples = Inputs(*random_inputs(info, BATCH))
     ranges = measure_ranges(model, layers, [examples], runtimes["float32"], lambda done, total: None)
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name

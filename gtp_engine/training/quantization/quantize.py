@@ -65,6 +65,7 @@ from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.files import check_result, replacing, sha256_of, writing
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NETWORK_FILE, NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
@@ -83,7 +84,7 @@ from gtp_engine.nn.quantized_copy import (
     can_be_quantized,
     keep_nothing,
 )
-from gtp_engine.training.quantization.calibration import CalibrationInputs, play_examples
+from gtp_engine.training.quantization.calibration import play_examples
 from gtp_engine.training.quantization.quantized_graph import Range, layers_of, measure_ranges, quantized_model
 from gtp_engine.training.quantization.sensitivity import (
     Difference,
@@ -162,7 +163,7 @@ def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, s
     runtimes, calibration, held_out = play_games(read_info(source), settings, steps)
     model, layers, sensitivities, exact = _quantize(source, calibration, runtimes, settings, steps)
     note: dict[str, Any] = {
-        "positions": sum(map(len, calibration)),
+        "positions": sum(len(part.spatial) for part in calibration),
         "seed": settings.seed,
         "layers": layers - len(exact),
         "layers_in_float": sorted(exact),
@@ -216,7 +217,7 @@ def check_quantizable(source: Path, info: NetworkInfo) -> None:
 
 def play_games(
     info: NetworkInfo, settings: QuantizeSettings, steps: Steps
-) -> tuple[dict[str, Runtime], list[CalibrationInputs], list[CalibrationInputs]]:
+) -> tuple[dict[str, Runtime], list[Inputs], list[Inputs]]:
     """Return the runtime for each precision, and inputs of games for calibration and validation.
 
     The network that ships plays them.
@@ -245,7 +246,7 @@ def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
 
 def _quantize(
     source: Path,
-    calibration: Sequence[CalibrationInputs],
+    calibration: Sequence[Inputs],
     runtimes: Mapping[str, Runtime],
     settings: QuantizeSettings,
     steps: Steps,
@@ -297,7 +298,7 @@ def models_by_precision(
 
 
 def compare(
-    models: Mapping[str, OnnxModel], held_out: Sequence[CalibrationInputs], steps: Steps
+    models: Mapping[str, OnnxModel], held_out: Sequence[Inputs], steps: Steps
 ) -> tuple[dict[str, Difference], dict[str, float]]:
     """Return the difference of each precision from float32, and the speed of each; close the models."""
     progress = steps.of("comparison", "comparing the networks")
@@ -307,7 +308,7 @@ def compare(
         progress(number, len(models))
     reference = outputs.pop("float32")
     differences = {name: difference(reference, found) for name, found in outputs.items()}
-    largest = max(held_out, key=lambda part: part.width * part.height)
+    largest = max(held_out, key=lambda part: part.spatial[0].size)
     evaluations = speeds(models, largest)
     for model in models.values():
         model.close()

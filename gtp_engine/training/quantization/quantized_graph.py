@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from gtp_engine.evaluation.positions import FloatArray
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.onnx_model import new_session
 from gtp_engine.nn.providers import Runtime
-from gtp_engine.training.quantization.calibration import CalibrationInputs
 
 CONVOLUTION: Final = "Conv"
 PRODUCT: Final = "MatMul"
@@ -170,7 +170,7 @@ class RoundedWeights:
 def measure_ranges(
     model: onnx.ModelProto,
     layers: Sequence[Layer],
-    examples: Sequence[CalibrationInputs],
+    examples: Sequence[Inputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
 ) -> dict[str, Range]:
@@ -185,11 +185,12 @@ def measure_ranges(
     content = watched.SerializeToString()
     names = [layer.source for layer in layers]
     axes = [layer.channel_axis for layer in layers]
-    done, total = 0, sum(map(len, examples))
+    done, total = 0, sum(len(part.spatial) for part in examples)
     seen: dict[str, list[tuple[FloatArray, FloatArray, FloatArray, int]]] = {name: [] for name in names}
     for part in examples:
-        session = new_session(content, runtime, {"height": part.height, "width": part.width})
-        for begin in range(0, len(part), BATCH):
+        height, width = part.spatial.shape[2:]
+        session = new_session(content, runtime, {"height": height, "width": width})
+        for begin in range(0, len(part.spatial), BATCH):
             feeds = {"spatial": part.spatial[begin : begin + BATCH], "globals": part.globals_[begin : begin + BATCH]}
             found = session.run(feeds)
             for name, axis in zip(names, axes, strict=True):

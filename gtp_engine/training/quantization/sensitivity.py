@@ -19,10 +19,10 @@ import onnx
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.positions import FloatArray
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
-from gtp_engine.training.quantization.calibration import CalibrationInputs
 from gtp_engine.training.quantization.quantized_graph import Layer, Range, quantized_model
 
 ROUNDS: Final = 5
@@ -64,13 +64,13 @@ class Difference:
         )
 
 
-def run_examples(model: OnnxModel, examples: Sequence[CalibrationInputs]) -> list[RawOutputs]:
+def run_examples(model: OnnxModel, examples: Sequence[Inputs]) -> list[RawOutputs]:
     """Return a network's outputs for each group of examples; none may be empty."""
     outputs = []
     for part in examples:
         pieces = [
             model.run(part.spatial[begin : begin + model.batch], part.globals_[begin : begin + model.batch])
-            for begin in range(0, len(part), model.batch)
+            for begin in range(0, len(part.spatial), model.batch)
         ]
         columns = zip(*pieces, strict=True)
         outputs.append(RawOutputs(*(None if column[0] is None else np.concatenate(column) for column in columns)))
@@ -111,10 +111,10 @@ def _log_softmax(logits: FloatArray) -> NDArray[np.float64]:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def speeds(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
+def speeds(models: Mapping[str, OnnxModel], examples: Inputs) -> dict[str, float]:
     """Return each network's evaluations per second, in full batches on the board of `examples`: the best of ROUNDS."""
     best = dict.fromkeys(models, 0.0)
-    rows = {name: np.arange(model.batch) % len(examples) for name, model in models.items()}
+    rows = {name: np.arange(model.batch) % len(examples.spatial) for name, model in models.items()}
     inputs = {name: (examples.spatial[taken], examples.globals_[taken]) for name, taken in rows.items()}
     for name, model in models.items():
         model.run(*inputs[name])  # creates the session
@@ -143,21 +143,20 @@ class Sensitivity:
 def measure_loss(
     model: onnx.ModelProto,
     quantized: onnx.ModelProto,
-    examples: Sequence[CalibrationInputs],
+    examples: Sequence[Inputs],
     *,
     exact: Runtime,
     rounded: Runtime,
 ) -> Difference:
     """Return the difference of a quantized network from the original, on the positions that layers are measured on."""
-    used = [part.first(POSITIONS) for part in examples]
-    return difference(_outputs(model, used, exact), _outputs(quantized, used, rounded))
+    return difference(_outputs(model, examples, exact), _outputs(quantized, examples, rounded))
 
 
 def measure_sensitivities(
     model: onnx.ModelProto,
     layers: Sequence[Layer],
     ranges: Mapping[str, Range],
-    examples: Sequence[CalibrationInputs],
+    examples: Sequence[Inputs],
     runtime: Runtime,
     progress: Callable[[int, int], None],
     keep: Keep = keep_nothing,
@@ -166,14 +165,13 @@ def measure_sensitivities(
 
     `progress` is called with the number of layers measured, and of all.  `keep` keeps the loss of each.
     """
-    used = [part.first(POSITIONS) for part in examples]
-    reference = _outputs(model, used, runtime)
+    reference = _outputs(model, examples, runtime)
     measured = []
     for number, layer in enumerate(layers):
 
         def measure(layer: Layer = layer) -> Arrays:
             others = {other.source for other in layers if other is not layer}
-            found = difference(reference, _outputs(quantized_model(model, layers, ranges, others), used, runtime))
+            found = difference(reference, _outputs(quantized_model(model, layers, ranges, others), examples, runtime))
             return {"difference": np.array(astuple(found), dtype=np.float64)}
 
         kl, same, error, positions = keep(f"layer-{number}", measure)["difference"].tolist()
@@ -182,12 +180,14 @@ def measure_sensitivities(
     return measured
 
 
-def _outputs(model: onnx.ModelProto, examples: Sequence[CalibrationInputs], runtime: Runtime) -> list[RawOutputs]:
-    """Return policy and value of a model for each group of examples."""
+def _outputs(model: onnx.ModelProto, examples: Sequence[Inputs], runtime: Runtime) -> list[RawOutputs]:
+    """Return policy and value of a model for the first POSITIONS of each group of examples."""
     content, outputs = model.SerializeToString(), []
     for part in examples:
-        session = new_session(content, runtime, {"height": part.height, "width": part.width, "batch": len(part)})
-        found = session.run({"spatial": part.spatial, "globals": part.globals_})
+        feeds = {"spatial": part.spatial[:POSITIONS], "globals": part.globals_[:POSITIONS]}
+        count, _, height, width = feeds["spatial"].shape
+        session = new_session(content, runtime, {"height": height, "width": width, "batch": count})
+        found = session.run(feeds)
         outputs.append(RawOutputs(found["policy"], found["value"], None, None))
     return outputs
 

@@ -13,12 +13,12 @@ from nn import tiny_networks
 
 from gtp_engine.base.files import sha256_of
 from gtp_engine.nn import network_files
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.plug_ins import FASTER_COPY
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_quantized_copy, quantized_path
 from gtp_engine.training.quantization import Quantized
 from gtp_engine.training.quantization import faster_copy as faster_copy_module
-from gtp_engine.training.quantization.calibration import CalibrationInputs
 from gtp_engine.training.quantization.sensitivity import Difference
 
 SIZE = 5
@@ -103,8 +103,8 @@ def test_the_speed_in_8_bits_is_tried_without_games(tmp_path: Path, monkeypatch:
     path = tiny_networks.v7_network(tmp_path / "tiny.onnx", blocks=2, sizes=f"{SIZE}x{SIZE}")
     monkeypatch.setattr("gtp_engine.training.quantization.sensitivity.ROUND_SECONDS", 0.01)
 
-    def pretended(models: Mapping[str, OnnxModel], examples: CalibrationInputs) -> dict[str, float]:
-        assert len(examples) == faster_copy_module.BATCH and (examples.width, examples.height) == (SIZE, SIZE)
+    def pretended(models: Mapping[str, OnnxModel], examples: Inputs) -> dict[str, float]:
+        assert examples.spatial.shape[::2] == (faster_copy_module.BATCH, SIZE) and examples.spatial.shape[3] == SIZE
         for model in models.values():
             assert np.isfinite(model.run(examples.spatial, examples.globals_).policy).all()
         return {name: 3.0 if name == "int8" else 2.0 for name in models}

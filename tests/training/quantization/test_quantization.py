@@ -24,6 +24,7 @@ from gtp_engine.cli.models_command import quantize_command
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.evaluation.positions import Positions
+from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import info_of, read_properties
 from gtp_engine.nn.onnx_export import build_model, info_of_network
@@ -33,7 +34,6 @@ from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, read_qual
 from gtp_engine.training.quantization import quantize_file
 from gtp_engine.training.quantization.calibration import (
     PER_GAME,
-    CalibrationInputs,
     boards_of,
     encode_sample,
     play_examples,
@@ -68,22 +68,20 @@ def nothing(*_: object) -> None:
     pass
 
 
-def random_examples(count: int = 8, *, size: int = SIZE, seed: int = 1) -> CalibrationInputs:
+def random_examples(count: int = 8, *, size: int = SIZE, seed: int = 1) -> Inputs:
     random = np.random.default_rng(seed)
     spatial = (random.random((count, tiny_networks.PLANES, size, size)) < 0.3).astype(np.float32)
     globals_ = random.standard_normal((count, tiny_networks.GLOBALS)).astype(np.float32)
-    return CalibrationInputs(size, size, spatial, globals_)
+    return Inputs(spatial, globals_)
 
 
 def join_rows(rows: list[Positions]) -> Positions:
-    joined = {
-        name: np.concatenate([getattr(row, name) for row in rows]) for name in Positions._fields if name != "zobrist"
-    }
-    return Positions(zobrist=rows[0].zobrist, **joined)
+    return Positions(*(np.concatenate(arrays) for arrays in zip(*rows, strict=True)))
 
 
-def run(model: onnx.ModelProto, part: CalibrationInputs) -> list[Any]:
-    session = new_session(model.SerializeToString(), CPU, {"height": part.height, "width": part.width})
+def run(model: onnx.ModelProto, part: Inputs) -> list[Any]:
+    height, width = part.spatial.shape[2:]
+    session = new_session(model.SerializeToString(), CPU, {"height": height, "width": width})
     found = session.run({"spatial": part.spatial, "globals": part.globals_})
     return [found[name] for name in ("policy", "value", "ownership")]
 
@@ -172,7 +170,8 @@ def test_ranges_are_those_of_the_channels(path: Path) -> None:
     watched.graph.output.append(onnx.helper.make_empty_tensor_value_info(source))
     values = []
     for part in examples:
-        session = new_session(watched.SerializeToString(), CPU, {"height": part.height, "width": part.width})
+        height, width = part.spatial.shape[2:]
+        session = new_session(watched.SerializeToString(), CPU, {"height": height, "width": width})
         found = session.run({"spatial": part.spatial, "globals": part.globals_})[source]
         values.append(found.transpose(1, 0, 2, 3).reshape(8, -1))
     joined = np.concatenate(values, axis=1)
@@ -227,7 +226,7 @@ def test_weights_are_rounded_to_the_nearest_step_of_their_channels_and_the_bias_
 # --- Graphs
 
 
-def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], CalibrationInputs]:
+def prepared(model: onnx.ModelProto) -> tuple[list[Layer], dict[str, Range], Inputs]:
     part, layers = random_examples(), layers_of(model)
     return layers, measure_ranges(model, layers, [part], CPU, nothing), part
 
@@ -290,7 +289,7 @@ def test_a_real_network_hardly_changes() -> None:
     original = build_model(network, info)
     games = [game_of(record) for record in reference_records() if record["size"] == [19, 19]]
     part = encode_sample(join_rows([row_of(game) for game in games]), info, np.random.default_rng(1))
-    halves = [CalibrationInputs(19, 19, part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
+    halves = [Inputs(part.spatial[first::2], part.globals_[first::2]) for first in (0, 1)]
     layers = layers_of(original)
     quantized = quantized_model(original, layers, measure_ranges(original, layers, halves[:1], CPU, nothing))
     policy_and_value = [RawOutputs(*run(model, halves[1])[:2], None, None) for model in (original, quantized)]
@@ -355,7 +354,7 @@ def test_differences_are_averages_over_all_positions() -> None:
     assert found.winrate_error == pytest.approx((0.7 - 0.55) / 3, abs=1e-6)
 
 
-# --- CalibrationInputs
+# --- Inputs for calibration
 
 
 def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
@@ -368,8 +367,8 @@ def test_no_game_serves_both_calibration_and_validation(path: Path) -> None:
         UniformEvaluator(), info, positions=96, seed=1, progress=lambda ended, games: seen.append((ended, games))
     )
     assert seen == sorted(seen) and seen[-1] == (seen[0][1], seen[0][1]), "one count of all games on all boards"
-    assert [(part.width, part.height) for part in calibration] == [(SIZE, SIZE)]
-    assert (len(calibration[0]), len(held_out[0])) == (64, 32)
+    assert [part.spatial.shape[2:] for part in calibration] == [(SIZE, SIZE)]
+    assert (len(calibration[0].spatial), len(held_out[0].spatial)) == (64, 32)
 
 
 # --- The file and the command
@@ -388,9 +387,9 @@ def test_a_file_is_quantized(path: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for module in ("training.quantization.quantize", "nn.onnx_model"):
         monkeypatch.setattr(f"gtp_engine.{module}.describe_machine", lambda: {"simd": simd})
     target = tmp_path / "small.onnx"
-    played: list[list[CalibrationInputs]] = []
+    played: list[list[Inputs]] = []
 
-    def recorded(*arguments: Any, **options: Any) -> tuple[list[CalibrationInputs], list[CalibrationInputs]]:
+    def recorded(*arguments: Any, **options: Any) -> tuple[list[Inputs], list[Inputs]]:
         calibration, held_out = play_examples(*arguments, **options)
         played.append(calibration)
         return calibration, held_out
@@ -404,7 +403,7 @@ def test_a_file_is_quantized(path: Path, tmp_path: Path, monkeypatch: pytest.Mon
         key: text for key, text in before.items() if key != "tengen.precision"
     }
     note = json.loads(after["tengen.quantization"])
-    positions = sum(map(len, played[0]))
+    positions = sum(len(part.spatial) for part in played[0])
     assert (note["positions"], note["seed"], note["layers"], note["layers_in_float"]) == (positions, 1, 4, [])
     here = note if "avx_vnni" in simd else note["without_vnni"]
     assert here["held_out"]["int8"]["policy_kl"] == result.differences["int8"].policy_kl < 0.01
