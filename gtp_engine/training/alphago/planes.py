@@ -37,14 +37,12 @@ Where the table leaves a choice, it is made as follows.
 B is the number of rows, H and W are the board's sides, n is the padded length of a board.
 """
 
-from collections.abc import Mapping
-from itertools import accumulate
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import FloatArray, Positions, board_of, conditions_of_row
 from gtp_engine.go.board import Board, IntArray, is_legal, liberties_into
@@ -53,48 +51,25 @@ from gtp_engine.go.ladder import LadderWork, mark_escapes, new_ladder_work, work
 from gtp_engine.go.tactics import is_real_eye
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
 
-FEATURES: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "stone colour": 3,
-        "ones": 1,
-        "zeros": 1,
-        "turns since": 8,
-        "liberties": 8,
-        "capture size": 8,
-        "self-atari size": 8,
-        "liberties after move": 8,
-        "ladder capture": 1,
-        "ladder escape": 1,
-        "sensibleness": 1,
-        "player color": 1,
-    }
-)
-"""The number of planes of each feature, in their order; the last feature is for the value network only."""
+_STONE: Final = 0
+_ONES: Final = 3
+_TURNS_SINCE: Final = 5
+_LIBERTIES: Final = 13
+_CAPTURE_SIZE: Final = 21
+_SELF_ATARI_SIZE: Final = 29
+LIBERTIES_AFTER: Final = 37
+_LADDER_CAPTURE: Final = 45
+_LADDER_ESCAPE: Final = 46
+SENSIBLE: Final = 47
+_COLOR: Final = 48
+"""The first plane of each feature, but for the zeros."""
 
-_FIRST: Final = dict(zip(FEATURES, accumulate(FEATURES.values(), initial=0), strict=False))
-_STONE: Final = _FIRST["stone colour"]
-_ONES: Final = _FIRST["ones"]
-_TURNS_SINCE: Final = _FIRST["turns since"]
-_LIBERTIES: Final = _FIRST["liberties"]
-_CAPTURE_SIZE: Final = _FIRST["capture size"]
-_SELF_ATARI_SIZE: Final = _FIRST["self-atari size"]
-_LIBERTIES_AFTER: Final = _FIRST["liberties after move"]
-_LADDER_CAPTURE: Final = _FIRST["ladder capture"]
-_LADDER_ESCAPE: Final = _FIRST["ladder escape"]
-_SENSIBLE: Final = _FIRST["sensibleness"]
-_COLOR: Final = _FIRST["player color"]
-
-_MOST: Final = 8
-"""Counts of this and more share a plane."""
+MOST: Final = 8
+"""Planes of a count: this and more share the last one."""
 
 POLICY_PLANES: Final = _COLOR
-VALUE_PLANES: Final = sum(FEATURES.values())
+VALUE_PLANES: Final = _COLOR + 1
 """Planes without and with the player's colour."""
-
-
-def planes_of(feature: str) -> range:
-    """Return the numbers of a feature's planes; raises KeyError for a name that is not in `FEATURES`."""
-    return range(_FIRST[feature], _FIRST[feature] + FEATURES[feature])
 
 
 class PlanesWork(NamedTuple):
@@ -102,20 +77,14 @@ class PlanesWork(NamedTuple):
 
     cells: IntArray  # `symmetry.cell_table`
     ladder: LadderWork
-    liberties: IntArray  # [8]
-    record: IntArray  # [RECORD_SIZE]
-    marks: IntArray  # [n]
+    liberties: Annotated[IntArray, MOST]
+    record: Annotated[IntArray, RECORD_SIZE]
+    marks: Annotated[IntArray, "n"]
 
 
 def new_planes_work(width: int, height: int, cells: IntArray) -> PlanesWork:
     """Return work arrays for boards of this size; `cells` is `symmetry.cell_table`."""
-    return PlanesWork(
-        cells,
-        new_ladder_work(width, height),
-        np.zeros(_MOST, dtype=np.int32),
-        np.zeros(RECORD_SIZE, dtype=np.int32),
-        np.zeros(padded_length(width, height), dtype=np.int32),
-    )
+    return zeros(PlanesWork, n=padded_length(width, height), cells=cells, ladder=new_ladder_work(width, height))
 
 
 class _Row(NamedTuple):
@@ -153,7 +122,7 @@ def write_planes(
 def _set_count(planes: FloatArray, first: int, count: int, cell: int) -> None:
     """Set the plane of `first` … first + 7 that stands for `count`, none for 0."""
     if count > 0:
-        planes[first + min(count, _MOST) - 1, cell] = 1.0
+        planes[first + min(count, MOST) - 1, cell] = 1.0
 
 
 @spliced_kernel
@@ -177,7 +146,7 @@ def _write_stones(row: _Row, points: IntArray) -> None:
         elif stone != WALL:
             planes[_STONE + wide(stone != player), cell] = 1.0
             turns = 1
-            while turns < _MOST and points[turns - 1] != point:
+            while turns < MOST and points[turns - 1] != point:
                 turns += 1
             _set_count(planes, _TURNS_SINCE, turns, cell)
 
@@ -206,14 +175,14 @@ def _write_moves(row: _Row, work: PlanesWork) -> None:
             continue
         cell = wide(row.cell_of[point])
         if not is_real_eye(board, point, player):
-            planes[_SENSIBLE, cell] = 1.0
+            planes[SENSIBLE, cell] = 1.0
         captured = play_recorded(board, point, player, work.record)
         if captured < 0:
             _set_count(planes, _SELF_ATARI_SIZE, -captured, cell)
         else:
             _set_count(planes, _CAPTURE_SIZE, captured, cell)
             count = liberties_into(board, point, work.liberties)
-            _set_count(planes, _LIBERTIES_AFTER, count, cell)
+            _set_count(planes, LIBERTIES_AFTER, count, cell)
             if count == 1:
                 _set_count(planes, _SELF_ATARI_SIZE, wide(board.size[board.head[point]]), cell)
         undo(board, work.record)

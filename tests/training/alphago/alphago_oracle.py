@@ -9,7 +9,29 @@ import numpy as np
 import reference
 
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.training.alphago.planes import FEATURES, planes_of
+
+FEATURES = {
+    "stone colour": 3,
+    "ones": 1,
+    "zeros": 1,
+    "turns since": 8,
+    "liberties": 8,
+    "capture size": 8,
+    "self-atari size": 8,
+    "liberties after move": 8,
+    "ladder capture": 1,
+    "ladder escape": 1,
+    "sensibleness": 1,
+    "player color": 1,
+}
+"""The number of planes of each feature in their order: extended data table 2 of the paper."""
+
+
+def planes_of(feature: str) -> range:
+    """Return the numbers of a feature's planes."""
+    names = list(FEATURES)
+    first = sum(FEATURES[name] for name in names[: names.index(feature)])
+    return range(first, first + FEATURES[feature])
 
 
 class AlphaGoOracle:

@@ -63,6 +63,15 @@ def record(seed: int, width: int = 5, height: int = 5, **how: int) -> RecordedGa
     return recorded(game, name=f"{seed}.sgf", winner=game.score().winner)
 
 
+def played(record: RecordedGame, moves: int) -> Game:
+    """Return a recorded game after its first moves."""
+    game = Game(record.width, record.height, record.rules, record.komi)
+    game.set_up(record.setup_stones, record.first_player)
+    for point, color in zip(record.points[:moves], record.colors[:moves], strict=True):
+        game.play(int(point), int(color), tolerant=True)
+    return game
+
+
 def write_records(folder: Path, count: int, *, seed: int = 0) -> Path:
     """Write random games on 5×5 as SGF files."""
     folder.mkdir(parents=True, exist_ok=True)

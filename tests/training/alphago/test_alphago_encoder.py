@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from board_helpers import COLOR, KO, action_to_point, fingerprint, game_from, play_moves, random_moves, vertex
-from training.alphago.alphago_oracle import AlphaGoOracle
+from training.alphago.alphago_oracle import FEATURES, AlphaGoOracle, planes_of
 
 from gtp_engine import Game, Rules
 from gtp_engine.evaluation.from_game import write_game
@@ -18,7 +18,6 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.alphago.planes import FEATURES, planes_of
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
@@ -43,18 +42,6 @@ def grid(planes: FloatArray, feature: str) -> str:
     assert part.sum(axis=0).max() <= 1, "no two planes of a feature are set at one point"
     numbers = (part * np.arange(1, len(part) + 1)[:, None, None]).sum(axis=0).astype(int)
     return "\n".join("".join(str(n) if n else "." for n in row) for row in numbers)
-
-
-def test_the_table_of_planes() -> None:
-    """Extended data table 2 of the paper."""
-    assert ", ".join(f"{feature} {count}" for feature, count in FEATURES.items()) == (
-        "stone colour 3, ones 1, zeros 1, turns since 8, liberties 8, capture size 8, self-atari size 8, "
-        "liberties after move 8, ladder capture 1, ladder escape 1, sensibleness 1, player color 1"
-    )
-    assert [plane for feature in FEATURES for plane in planes_of(feature)] == list(range(49))
-    assert planes_of("self-atari size") == range(29, 37)
-    with pytest.raises(KeyError):
-        planes_of("komi")
 
 
 STONES = """

@@ -9,7 +9,7 @@ import pytest
 from board_helpers import action_to_point, play_moves
 from full_disk import fill_disk_of
 from nn.tiny_networks import alphago_policy, alphago_value, v7_network
-from training.alphago.games import random_game, record, wild_game, write_records
+from training.alphago.games import played, random_game, record, wild_game, write_records
 from training.alphago.test_alphago_encoder import encode
 from training.distillation.test_sgf_labels import write
 from training.selfplay.test_policy_games import ScriptedRows
@@ -29,7 +29,7 @@ from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.stages import game_records
 from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer, draw_symmetries, transform_actions
 from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records, result_of
-from gtp_engine.training.alphago.stages.policy_players import UniformPlayer
+from gtp_engine.training.alphago.stages.policy_players import uniform_player
 from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.training.core.game_data import is_name_held_out
@@ -86,29 +86,26 @@ def finished(winner: int, size: int = 3) -> Game:
     return play_moves(Game(size, size, komi=0.5), "B2 pass pass" if winner == BLACK else "pass pass")
 
 
-def filled() -> game_records.Collector:
+def six_games() -> list[game_records.Episode]:
     """Return six games: as Black 2 of 3 won, as White 0 of 2, one aborted."""
-    collector = game_records.Collector()
-    for winner, learner in ((BLACK, BLACK), (BLACK, BLACK), (WHITE, BLACK), (BLACK, WHITE), (BLACK, WHITE)):
-        collector.complete(finished(winner), learner=learner)
-    collector.complete(random_game(1, 3, 3, moves=2), learner=WHITE, moment=2)
-    return collector
+    pairs = ((BLACK, BLACK), (BLACK, BLACK), (WHITE, BLACK), (BLACK, WHITE), (BLACK, WHITE))
+    episodes = [game_records.episode_of(finished(winner), learner=learner) for winner, learner in pairs]
+    return [*episodes, game_records.episode_of(random_game(1, 3, 3, moves=2), learner=WHITE, moment=2)]
 
 
 def test_rewards_are_those_of_the_learner_and_advantages_are_less_the_mean_of_the_colour() -> None:
-    collector = filled()
-    assert [episode.reward for episode in collector.episodes] == [1, 1, -1, -1, -1, 0]
-    assert collector.win_rate() == 2 / 5 and collector.win_rate(BLACK) == 2 / 3 and collector.win_rate(WHITE) == 0
-    assert collector.void_share == 1 / 6 and game_records.Collector().win_rate() == 0.5
-    assert collector.advantages() == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
+    episodes = six_games()
+    assert [episode.reward for episode in episodes] == [1, 1, -1, -1, -1, 0]
+    assert game_records.win_rate(episodes) == 2 / 5 and game_records.win_rate([]) == 0.5
+    assert game_records.advantages(episodes) == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
 
 
 def test_shards_round_trip(tmp_path: Path) -> None:
-    collector, path = filled(), tmp_path / "new" / "000003.npz"
-    game_records.write_episodes(path, collector.episodes)
+    episodes, path = six_games(), tmp_path / "new" / "000003.npz"
+    game_records.write_episodes(path, episodes)
     found = game_records.read_episodes(path)
     assert [episode.game.name for episode in found] == [f"000003-{number}" for number in range(6)]
-    for one, other in zip(found, collector.episodes, strict=True):
+    for one, other in zip(found, episodes, strict=True):
         assert (one.learner, one.moment) == (other.learner, other.moment)
         for entry in fields(one.game):
             if entry.name != "name":
@@ -121,7 +118,7 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with pytest.raises(game_records.RecordsError, match=r"^cannot read shard"):
         game_records.read_episodes(path)
-    game_records.write_episodes(path, filled().episodes)
+    game_records.write_episodes(path, six_games())
     whole = path.read_bytes()
     locked = bytearray(whole)
     locked[whole.rindex(b"PK\x01\x02") + 8] |= 1  # the bit of a file with a password
@@ -162,7 +159,7 @@ def check_all(game: Game) -> None:
             continue
         write_game(wanted, 0, past, color)
         for name in Positions._fields:
-            if name not in ("zobrist", "conditions", "conditions_key"):  # kernels write no conditions
+            if name not in ("conditions", "conditions_key"):  # kernels write no conditions
                 same = np.array_equal(getattr(rows, name)[row], getattr(wanted, name)[0])
                 assert same, (name, count, color)
 
@@ -275,7 +272,7 @@ PLAN = GamePlan(PRESETS["chinese"], 0.5)
 
 
 def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) -> int:
-    return play_records(UniformPlayer(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
+    return play_records(uniform_player(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
 
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
@@ -283,13 +280,13 @@ def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
     games = game_records.read_games(tmp_path, log=print)
     assert len(games) == 6 and all(game.komi == 7.5 for game in games)
     for game in games:
-        end = game.game(len(game.points))
+        end = played(game, len(game.points))
         cut_off = len(game.points) >= 3 * 25
         assert (end.is_over or cut_off) and game.winner == (end.score().winner if end.is_over else 0)
 
 
 def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> None:
-    assert play_records(UniformPlayer(), RecordFolder(tmp_path / "a"), SETTINGS, ProgressBar(), lambda: True) == 0
+    assert play_records(uniform_player(), RecordFolder(tmp_path / "a"), SETTINGS, ProgressBar(), lambda: True) == 0
     play(tmp_path / "a")
     play(tmp_path / "b", RecordSettings(size=5, games=4, parallel_games=4))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())

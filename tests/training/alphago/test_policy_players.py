@@ -10,7 +10,7 @@ from gtp_engine import Evaluator, Game, parse_vertex
 from gtp_engine.evaluation.positions import Evaluation, FloatArray
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, SwitchedPlayer, UniformPlayer
+from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, policy_player, uniform_player
 
 
 def next_to_opponents(planes: FloatArray) -> FloatArray:
@@ -33,7 +33,7 @@ def ask(player: Evaluator, *games: Game) -> Evaluation:
 def test_the_policy_is_a_softmax_over_playable_moves() -> None:
     """Ten games in ten orientations: the moves beside the opponent's stones stay beside them."""
     games = [random_game(seed, 5, 5, moves=14 + seed % 2) for seed in range(10)]
-    out = ask(PolicyPlayer(next_to_opponents, "beside"), *games)
+    out = ask(policy_player(next_to_opponents, "beside"), *games)
     for row, game in enumerate(games):
         weights = {}
         for point in game.legal_points():
@@ -57,12 +57,12 @@ EYES = """
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_own_eyes_are_not_filled_and_a_player_without_another_move_passes(color: int) -> None:
-    out = ask(PolicyPlayer(next_to_opponents, "beside"), game_from(EYES, first_player=color))
+    out = ask(policy_player(next_to_opponents, "beside"), game_from(EYES, first_player=color))
     assert out.policy[0, PASS] == 1 and out.policy[0].sum() == 1
 
 
 def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
-    out = ask(UniformPlayer(), game_from(EYES))
+    out = ask(uniform_player(), game_from(EYES))
     vertices = [parse_vertex(text, width=5, height=5) for text in ("A5", "C5")]
     assert np.flatnonzero(out.policy[0]).tolist() == sorted(vertices)
     assert out.policy[0, vertices[0]] == pytest.approx(0.5)
@@ -70,8 +70,8 @@ def test_the_uniform_player_fills_eyes_but_kills_no_own_stones() -> None:
 
 def test_each_row_is_evaluated_by_its_own_player() -> None:
     games = [random_game(seed, 4, 4, moves=seed) for seed in range(5)]
-    one = PolicyPlayer(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
-    two = PolicyPlayer(next_to_opponents, "two")
+    one = policy_player(lambda planes: np.zeros((len(planes), 16), dtype=np.float32), "one")
+    two = policy_player(next_to_opponents, "two")
     by_color = SwitchedPlayer([one, two], lambda positions, count: positions.to_play[:count] - BLACK)
     assert by_color.info.name == "one and two"
     found, ones, twos = ask(by_color, *games), ask(one, *games), ask(two, *games)

@@ -13,10 +13,10 @@ from gtp_engine import ConfigError, Game, ModelError, parse_vertex
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.training.alphago.planes import SENSIBLE
 from gtp_engine.training.alphago.stages import reinforce
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch
-from gtp_engine.training.alphago.stages.game_records import Collector, read_episodes
+from gtp_engine.training.alphago.stages.game_records import episode_of, read_episodes
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -51,17 +51,15 @@ def learned(
     run: reinforce.Reinforcement, learner: int, *games: Game
 ) -> tuple[torch.Tensor, torch.Tensor, ExampleBatch]:
     """Return log p of the learner's moves before and after one step, and the moves."""
-    collector = Collector()
-    for game in games:
-        collector.complete(game, learner=learner)
-    (moves,) = reinforce.learner_moves(collector)
+    episodes = [episode_of(game, learner=learner) for game in games]
+    (moves,) = reinforce.learner_moves(episodes)
 
     def chances() -> torch.Tensor:
         with torch.no_grad():
             return run.net(moves.planes).log_softmax(dim=1).gather(1, moves.actions[:, None]).squeeze(1)
 
     before = chances()
-    run.learn(collector)
+    run.learn(episodes)
     return before, chances(), moves
 
 
@@ -76,25 +74,20 @@ def test_moves_of_won_games_become_more_probable_and_those_of_lost_ones_less(tmp
 
 
 def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
-    collector = Collector()
-    collector.complete(game_of("B2", "A1", "pass", "C1"), learner=BLACK)
-    collector.complete(game_of("A1", "B2"), learner=WHITE)
     unfinished = Game(3, 3)
     unfinished.play("A1")
-    collector.complete(unfinished, learner=BLACK)
-    (moves,) = reinforce.learner_moves(collector)
+    games = ((game_of("B2", "A1", "pass", "C1"), BLACK), (game_of("A1", "B2"), WHITE), (unfinished, BLACK))
+    (moves,) = reinforce.learner_moves([episode_of(game, learner=learner) for game, learner in games])
     own = moves.planes[:, 0].sum(dim=(1, 2)).tolist()
     others = moves.planes[:, 1].sum(dim=(1, 2)).tolist()
     assert sorted(zip(own, others, strict=True)) == [(0, 0), (0, 1)]
-    only_passes = Collector()
-    only_passes.complete(game_of(), learner=BLACK)
-    assert reinforce.learner_moves(only_passes) == []
+    assert reinforce.learner_moves([episode_of(game_of(), learner=BLACK)]) == []
 
 
 def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
     """Illegal moves have no gradient, and that of the other logits is advantage · (p − chosen)."""
     planes = torch.zeros(1, 48, 3, 3)
-    planes[0, planes_of("sensibleness")[0]].view(-1)[:4] = 1
+    planes[0, SENSIBLE].view(-1)[:4] = 1
     logits = torch.tensor([[0.0, 1.0, 2.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0]], requires_grad=True)
     batch = ExampleBatch(planes, torch.tensor([1]), torch.tensor([0.5]), torch.zeros(1, 0))
     loss, entropy = reinforce.policy_gradient(logits, batch)
@@ -112,22 +105,22 @@ def test_examples_are_what_the_network_saw() -> None:
     machine = choose_machine("cpu", "float32", threads=1)
     net = start().eval()
     player = torch_player(net, machine, "net")
-    inner = player._logits
+    inner = player.odds
 
     def record(planes: np.ndarray) -> np.ndarray:
-        logits = inner(planes)
-        seen.update((row.tobytes(), answer) for row, answer in zip(planes, logits, strict=True))
-        return logits
+        odds = inner(planes)
+        seen.update((row.tobytes(), answer) for row, answer in zip(planes, odds, strict=True))
+        return odds
 
-    player._logits = record  # type: ignore[misc]
+    player.odds = record  # type: ignore[misc]
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = reinforce.play_versus((player, player), (3, 3), settings, games=8, rng=rng)
-    batches = reinforce.learner_moves(collector)
+    episodes = reinforce.play_versus((player, player), (3, 3), settings, games=8, rng=rng)
+    batches = reinforce.learner_moves(episodes)
     assert batches
     for batch in batches:
         for planes, action in zip(batch.planes.numpy(), batch.actions.tolist(), strict=True):
             assert planes.tobytes() in seen
-            assert planes[planes_of("sensibleness")[0]].reshape(-1)[action] == 1
+            assert planes[SENSIBLE].reshape(-1)[action] == 1
 
 
 def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
@@ -138,10 +131,10 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
     sure.point_bias.data[action_of("B2")] = 99.0
     players = torch_player(sure.eval(), machine, ""), torch_player(other.eval(), machine, "")
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    collector = reinforce.play_versus(players, (3, 3), settings, games=7, rng=rng)
-    assert [episode.learner for episode in collector.episodes] == [BLACK] * 4 + [WHITE] * 3
+    episodes = reinforce.play_versus(players, (3, 3), settings, games=7, rng=rng)
+    assert [episode.learner for episode in episodes] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
-    for episode in collector.episodes:
+    for episode in episodes:
         first = int(np.flatnonzero(episode.game.colors == episode.learner)[0])
         taken = centre in episode.game.points[:first]
         assert taken or episode.game.points[first] in (centre, PASS)

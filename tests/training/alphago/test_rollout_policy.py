@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from training.alphago.games import record, wild_game, write_records
+from training.alphago.games import played, record, wild_game, write_records
 from training.needs_torch import torch  # noqa: F401  # comes first: logs and curves of runs need it
 
 from gtp_engine import ConfigError, Game, ModelError, Rules
@@ -136,7 +136,7 @@ def test_unusual_games_can_be_replayed(rules: str) -> None:
     fresh = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
     for number, game in enumerate(games):
         add_games(store.moves, np.array([number]), gradient, buffers)
-        assert np.array_equal(buffers.board.color, game.game(len(game.points)).board.color)
+        assert np.array_equal(buffers.board.color, played(game, len(game.points)).board.color)
         begin_linear(buffers.board, fresh)
         assert np.array_equal(buffers.linear.weight, fresh.weight)
     assert gradient.counts[POSITIONS] > 100

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from training.alphago.games import orderly_records
+from training.alphago.games import orderly_records, played
 from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
@@ -22,7 +22,7 @@ from gtp_engine.go.coords import board_points
 from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
 from gtp_engine.training.alphago.stages.game_records import Episode
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
-from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
+from gtp_engine.training.alphago.stages.policy_players import PlanesPlayer, policy_player
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.value import (
     ValueStage,
@@ -44,7 +44,7 @@ MACHINE = choose_machine("cpu", "float32", threads=1)
 GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
-def favourite(action: int, name: str) -> PolicyPlayer:
+def favourite(action: int, name: str) -> PlanesPlayer:
     """Return a player that plays one point as soon as it may, and random moves otherwise."""
 
     def logits(planes: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def favourite(action: int, name: str) -> PolicyPlayer:
         found[:, action] = 50.0
         return found
 
-    return PolicyPlayer(logits, name)
+    return policy_player(logits, name)
 
 
 def blank(net: PolicyNet | ValueNet) -> None:
@@ -69,12 +69,12 @@ def test_phases_of_a_game() -> None:
     """U − 1 moves of the first policy, a random move, then the second policy, by the positions that each evaluates."""
     seen: dict[str, set[int]] = {"first": set(), "second": set()}
 
-    def player(name: str) -> PolicyPlayer:
+    def player(name: str) -> PlanesPlayer:
         def logits(planes: np.ndarray) -> np.ndarray:
             seen[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
             return np.zeros((len(planes), 16), dtype=np.float32)
 
-        return PolicyPlayer(logits, name)
+        return policy_player(logits, name)
 
     games = value_games(player("first"), player("second"), (4, 4), GAME, np.random.default_rng(1))
     episodes = list(islice(games, 60))
@@ -93,7 +93,7 @@ def test_samples_have_the_perspective_of_the_side_to_move_after_a_random_move() 
     store, refs = samples_of(episodes)
     assert {BLACK, WHITE} == set(refs.to_play.tolist())
     for episode, count, color, outcome in zip(episodes, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
-        assert episode.game.game(int(count)).to_play == color
+        assert played(episode.game, int(count)).to_play == color
         assert outcome == (1 if episode.game.winner == color else -1)
 
 

@@ -4,8 +4,8 @@ Both are kept as arrays of moves, a few hundred bytes a game; positions are repl
 (`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.record`).  Moves after
 the passes that end a game are left out.
 
-Episodes are gathered by a `Collector` and stored in shards.  A shard is a `.npz` of G games on boards of one size and
-under one rule set, T moves in all:
+Episodes are stored in shards.  A shard is a `.npz` of G games on boards of one size and under one rule set, T moves in
+all:
 
     points      int16 [T]      points of the board, or PASS
     colors      int8 [T]       the colour that moved
@@ -68,14 +68,6 @@ class RecordedGame:
     """Stones on the board before the first move, handicap stones among them."""
     first_player: int = BLACK
     """The colour that moves first."""
-
-    def game(self, moves: int = 0) -> Game:
-        """Return the game after its first `moves` moves."""
-        game = Game(self.width, self.height, self.rules, self.komi)
-        game.set_up(self.setup_stones, self.first_player)
-        for point, color in zip(self.points[:moves], self.colors[:moves], strict=True):
-            game.play(int(point), int(color), tolerant=True)
-        return game
 
 
 def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
@@ -146,40 +138,26 @@ class Episode:
         return 1 if self.game.winner == self.learner else -1
 
 
-class Collector:
-    """Collects finished games in `episodes`, all on boards of one size and under one rule set."""
+def episode_of(game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
+    """Return a game that was played, scored by area, as an episode; an aborted game has no winner."""
+    winner = game.score().winner if game.is_over else EMPTY
+    return Episode(recorded(game, name="", winner=winner), learner, moment)
 
-    def __init__(self) -> None:
-        self.episodes: Final[list[Episode]] = []
 
-    def complete(self, game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
-        """Add a game, scored by area, and return its episode; an aborted game has no winner."""
-        winner = game.score().winner if game.is_over else EMPTY
-        episode = Episode(recorded(game, name=str(len(self.episodes)), winner=winner), learner, moment)
-        self.episodes.append(episode)
-        return episode
+def win_rate(episodes: Iterable[Episode]) -> float:
+    """Return the share of games with a winner that the learner won; ½ if there is no such game."""
+    rewards = [episode.reward for episode in episodes]
+    won, lost = rewards.count(1), rewards.count(-1)
+    return won / (won + lost) if won + lost else 0.5
 
-    def win_rate(self, color: int | None = None) -> float:
-        """Return the share of games with a winner that the learner won; ½ if there is no such game.
 
-        With `color`, only the games count in which the learner had that colour.
-        """
-        rewards = [episode.reward for episode in self.episodes if color in (None, episode.learner)]
-        won, lost = rewards.count(1), rewards.count(-1)
-        return won / (won + lost) if won + lost else 0.5
+def advantages(episodes: Sequence[Episode]) -> list[float]:
+    """Return each game's reward minus the mean reward of the learner's games with the same colour.
 
-    @property
-    def void_share(self) -> float:
-        """The share of games without a winner."""
-        return sum(episode.game.winner == EMPTY for episode in self.episodes) / max(1, len(self.episodes))
-
-    def advantages(self) -> list[float]:
-        """Return each game's reward minus the mean reward of the learner's games with the same colour.
-
-        Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
-        """
-        means = {color: 2 * self.win_rate(color) - 1 for color in (BLACK, WHITE)}
-        return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in self.episodes]
+    Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
+    """
+    means = {color: 2 * win_rate(each for each in episodes if each.learner == color) - 1 for color in (BLACK, WHITE)}
+    return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in episodes]
 
 
 def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:

@@ -33,7 +33,7 @@ from gtp_engine.nn.onnx_export.graph import Graph
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES
-from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer
+from gtp_engine.training.alphago.stages.policy_players import PlanesPlayer, policy_player
 from gtp_engine.training.alphago.stages.stage_settings import StageRun
 from gtp_engine.training.core.checkpoint import check_output, read_checkpoint
 from gtp_engine.training.core.devices import Machine, threads_on
@@ -327,7 +327,7 @@ def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str)
     return target
 
 
-def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyPlayer:
+def torch_player(net: PolicyNet, machine: Machine, name: str) -> PlanesPlayer:
     """Return a network as a player, always with its current weights; each thread evaluates a share of the positions."""
     threads = threads_on(machine)
     pool = machine.pool(threads)
@@ -342,4 +342,4 @@ def torch_player(net: PolicyNet, machine: Machine, name: str) -> PolicyPlayer:
         parts = min(threads, 1 + len(planes) // _LEAST_PART)
         return np.concatenate(list(pool.map(evaluate, np.array_split(planes, parts))))
 
-    return PolicyPlayer(evaluate_in_parts, name)
+    return policy_player(evaluate_in_parts, name)

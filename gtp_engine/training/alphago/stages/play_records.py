@@ -28,7 +28,7 @@ from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.alphago.stages.game_records import RecordsError
-from gtp_engine.training.alphago.stages.policy_players import PolicyPlayer, logits_of
+from gtp_engine.training.alphago.stages.policy_players import logits_of, policy_player
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.training.selfplay.plans import GamePlan, draw_opening_length
 from gtp_engine.training.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
@@ -86,7 +86,7 @@ def load_player(
     """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
     info = read_info(path)
     model = OnnxModel(path, runtime_here(provider, precision, info.precision), threads=threads, batch=batch)
-    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else PolicyPlayer(logits_of(model), info.name)
+    return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else policy_player(logits_of(model), info.name)
 
 
 def play_records(

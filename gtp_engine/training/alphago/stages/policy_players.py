@@ -1,7 +1,7 @@
 """AlphaGo's policy networks as players of many games at once (`training.selfplay.policy_games`).
 
-    PolicyPlayer     a policy network's probabilities of all moves that fill no own eye; without such a move, it passes
-    UniformPlayer    equal probabilities for all moves that leave a liberty
+    policy_player    by a policy network's probabilities of all moves that fill no own eye; without one, it passes
+    uniform_player   by equal probabilities for all moves that leave a liberty
     SwitchedPlayer   one of several players for each row
 
 None of them evaluates positions: the winrate is always one half.
@@ -9,7 +9,6 @@ None of them evaluates positions: the winrate is always one half.
 K is the number of rows, A = H·W.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
@@ -27,7 +26,7 @@ from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.network_evaluator import Model
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
-from gtp_engine.training.alphago.planes import POLICY_PLANES, planes_of
+from gtp_engine.training.alphago.planes import LIBERTIES_AFTER, MOST, POLICY_PLANES, SENSIBLE
 from gtp_engine.training.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings
 from gtp_engine.training.selfplay.plans import GamePlan
@@ -58,16 +57,16 @@ def logits_of(model: Model) -> Logits:
     return run
 
 
-class PlanesPlayer(BareEvaluator, ABC):
-    """Plays by odds that follow from AlphaGo's planes, which show each row in a symmetry that its key decides."""
+class PlanesPlayer(BareEvaluator):
+    """Plays by odds that follow from AlphaGo's planes, which show each row in a symmetry that its key decides.
 
-    def __init__(self, name: str) -> None:
+    `odds` returns those of the cells, float32[K, A], for planes, float32[K, 48, H, W]; zeros for a row that passes.
+    """
+
+    def __init__(self, odds: Callable[[FloatArray], FloatArray], name: str) -> None:
         super().__init__(EvaluatorInfo(name, _BATCH, has_score=False, has_ownership=False))
+        self.odds: Final = odds
         self._encoder_of: Final = lru_cache(maxsize=1)(AlphaGoEncoder)
-
-    @abstractmethod
-    def odds(self, planes: FloatArray) -> FloatArray:
-        """Return the odds of the cells, [K, A], for planes [K, 48, H, W]; zeros for a row that passes."""
 
     def evaluate(self, request: Request) -> None:
         """Write the policy; see `Evaluator`."""
@@ -87,21 +86,6 @@ class PlanesPlayer(BareEvaluator, ABC):
         out.policy[:count, PASS] = total[:, 0] == 0
         out.win_black[:count] = out.loss_black[:count] = _EVEN
 
-
-class PolicyPlayer(PlanesPlayer):
-    """Plays by a policy network: a softmax over the moves that fill no own eye.  It plays rollouts as well."""
-
-    def __init__(self, logits: Logits, name: str) -> None:
-        super().__init__(name)
-        self._logits: Final = logits
-
-    def odds(self, planes: FloatArray) -> FloatArray:
-        """Return the exponentials of the logits; see `PlanesPlayer`."""
-        may_play = sensible(planes)
-        logits = np.where(may_play, self._logits(planes), -np.inf)
-        odds: FloatArray = np.exp(logits - logits.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
-        return odds * may_play
-
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the same policy; see `RolloutPolicy`."""
         out = new_evaluation(len(policy), *board_size(positions))
@@ -109,17 +93,26 @@ class PolicyPlayer(PlanesPlayer):
         policy[:count] = out.policy[:count]
 
 
-class UniformPlayer(PlanesPlayer):
-    """Plays any legal move that leaves a liberty, all with equal probability."""
+def policy_player(logits: Logits, name: str) -> PlanesPlayer:
+    """Return a player by a policy network: a softmax over the moves that fill no own eye."""
 
-    def __init__(self) -> None:
-        super().__init__("uniform")
+    def odds(planes: FloatArray) -> FloatArray:
+        may_play = planes[:, SENSIBLE].reshape(len(planes), -1) > 0
+        masked = np.where(may_play, logits(planes), -np.inf)
+        found: FloatArray = np.exp(masked - masked.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
+        return found * may_play
 
-    def odds(self, planes: FloatArray) -> FloatArray:
-        """Return 1 for such a move; see `PlanesPlayer`."""
-        after = planes_of("liberties after move")
-        found: FloatArray = planes[:, after.start : after.stop].any(axis=1).reshape(len(planes), -1).astype(np.float32)
-        return found
+    return PlanesPlayer(odds, name)
+
+
+def uniform_player() -> PlanesPlayer:
+    """Return a player of any legal move that leaves a liberty, all with equal probability."""
+
+    def odds(planes: FloatArray) -> FloatArray:
+        after = planes[:, LIBERTIES_AFTER : LIBERTIES_AFTER + MOST]
+        return np.asarray(after.any(axis=1).reshape(len(planes), -1), dtype=np.float32)
+
+    return PlanesPlayer(odds, "uniform")
 
 
 class SwitchedPlayer(BareEvaluator):
@@ -141,13 +134,6 @@ class SwitchedPlayer(BareEvaluator):
                 part = new_evaluation(len(rows), *board_size(positions))
                 player.evaluate(Request(take_rows(positions, rows), len(rows), part, request.options))
                 put_rows(request.out, rows, part)
-
-
-def sensible(planes: FloatArray) -> NDArray[np.bool_]:
-    """Return from its planes which points the side to move may play without filling an own eye, bool[K, A]."""
-    (plane,) = planes_of("sensibleness")
-    flags: NDArray[np.bool_] = planes[:, plane].reshape(len(planes), -1) > 0
-    return flags
 
 
 def plan_of(settings: PolicyGameSettings, *, opening_length: int = 0) -> GamePlan:

@@ -12,6 +12,7 @@ evaluated the board.  The advantage is the reward, 1 or −1, less the learner's
 A run limited by iterations repeats exactly on a processor, also across interruptions.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -23,10 +24,10 @@ from torch import Tensor
 from gtp_engine.base.errors import ModelError, counted, shown_path
 from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.training.alphago.planes import planes_of
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.training.alphago.planes import SENSIBLE
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer
-from gtp_engine.training.alphago.stages.game_records import Collector, write_episodes
+from gtp_engine.training.alphago.stages.game_records import Episode, advantages, episode_of, win_rate, write_episodes
 from gtp_engine.training.alphago.stages.nets import PolicyNet, export_run, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
@@ -127,18 +128,19 @@ class Reinforcement(TrainingRun):
             self.pool.add(self.steps, self.net)
         rng = np.random.default_rng((self.settings.seed, self.steps))
         self.pool.load(self.pool.draw(rng), self._opponent)
-        collector = self._play_against(self._opponent, self.settings.games, rng)
-        write_episodes(self.folder / EXPERIENCE / f"{self.steps:06}.npz", collector.episodes)
-        length = float(np.mean([len(episode.game.points) for episode in collector.episodes]))
-        of_games = torch.tensor([collector.win_rate(), length, collector.void_share])
-        return torch.cat([self.learn(collector), of_games]), self.settings.games
+        episodes = self._play_against(self._opponent, self.settings.games, rng)
+        write_episodes(self.folder / EXPERIENCE / f"{self.steps:06}.npz", episodes)
+        length = float(np.mean([len(episode.game.points) for episode in episodes]))
+        void_share = float(np.mean([episode.game.winner == EMPTY for episode in episodes]))
+        of_games = torch.tensor([win_rate(episodes), length, void_share])
+        return torch.cat([self.learn(episodes), of_games]), self.settings.games
 
-    def learn(self, collector: Collector) -> Tensor:
+    def learn(self, episodes: Sequence[Episode]) -> Tensor:
         """Do one step along the policy gradient of these games.
 
         Returns the gradient's norm, the loss and the mean entropy of the policy, in nats.
         """
-        batches = learner_moves(collector)
+        batches = learner_moves(episodes)
         total = sum(len(batch.planes) for batch in batches)
         if total == 0:
             return torch.zeros(3)
@@ -163,7 +165,7 @@ class Reinforcement(TrainingRun):
         """Return the result of a match against the network that the run began with."""
         rng = np.random.default_rng((self.settings.seed, self.steps, 1))
         match = self._play_against(self._first, self.settings.evaluation_games, rng)
-        return {"against the first network": {"winrate": match.win_rate()}}
+        return {"against the first network": {"winrate": win_rate(match)}}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the weights of now, and those that the run began with."""
@@ -178,30 +180,29 @@ class Reinforcement(TrainingRun):
     def _figures(self, net: PolicyNet, batch: ExampleBatch) -> Tensor:
         return policy_gradient(self.machine.run(net, batch.planes), batch)
 
-    def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> Collector:
+    def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> list[Episode]:
         """Return games of the network as it is now against `opponent`."""
         players = torch_player(self.net.eval(), self.machine, ""), torch_player(opponent, self.machine, "")
         return play_versus(players, self.board, self._game, games=games, rng=rng)
 
 
-def learner_moves(collector: Collector) -> list[ExampleBatch]:
+def learner_moves(episodes: Sequence[Episode]) -> list[ExampleBatch]:
     """Return the learner's moves in games with a winner, as it saw them; `outcomes` are the advantages."""
-    store = GameStore([episode.game for episode in collector.episodes])
-    learners = np.array([episode.learner for episode in collector.episodes], dtype=np.int8)
-    advantages = np.array(collector.advantages(), dtype=np.float32)
+    store = GameStore([episode.game for episode in episodes])
+    learners = np.array([episode.learner for episode in episodes], dtype=np.int8)
+    outcomes = np.array(advantages(episodes), dtype=np.float32)
     refs = store.move_refs()
     refs = refs.take(np.flatnonzero((refs.to_play == learners[refs.games]) & (store.winners[refs.games] != 0)))
     replayer, batches = Replayer(store, _BATCH), []
     for batch in refs.batches(_BATCH):
         examples = replayer.examples(batch, replayer.played_symmetries(batch))
-        batches.append(examples._replace(outcomes=torch.from_numpy(advantages[batch.games])))
+        batches.append(examples._replace(outcomes=torch.from_numpy(outcomes[batch.games])))
     return batches
 
 
 def policy_gradient(logits: Tensor, batch: ExampleBatch) -> Tensor:
     """Return the loss −advantage · log p(move), whose gradient REINFORCE descends, and the entropy; means, [2]."""
-    (plane,) = planes_of("sensibleness")
-    may_play = batch.planes[:, plane].flatten(1) > 0
+    may_play = batch.planes[:, SENSIBLE].flatten(1) > 0
     log_policy = logits.masked_fill(~may_play, _ILLEGAL).log_softmax(dim=1)
     chosen = log_policy.gather(1, batch.actions[:, None]).squeeze(1)
     entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
@@ -215,9 +216,9 @@ def play_versus(
     *,
     games: int,
     rng: np.random.Generator,
-) -> Collector:
+) -> list[Episode]:
     """Return games of the first player, the learner: it has Black in half of them (rounded up), White in the rest."""
-    collector, plan = Collector(), plan_of(settings)
+    episodes, plan = list[Episode](), plan_of(settings)
     for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
         if not count:
             continue
@@ -229,9 +230,8 @@ def play_versus(
         running = PolicyGames(sides, *board, numbers=range(count), batch=batch, rng=rng, planner=lambda *_: plan)
         while running.playing:
             running.evaluate()
-            for played in running.play():
-                collector.complete(played.game, learner=color)
-    return collector
+            episodes += [episode_of(played.game, learner=color) for played in running.play()]
+    return episodes
 
 
 def run_reinforcement(

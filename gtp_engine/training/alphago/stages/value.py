@@ -31,15 +31,15 @@ from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, StoredPositions
 from gtp_engine.training.alphago.stages.game_records import (
-    Collector,
     Episode,
     RecordsError,
+    episode_of,
     read_episodes,
     split_games,
     write_episodes,
 )
 from gtp_engine.training.alphago.stages.nets import PolicyNet, ValueNet, export_run, new_net, read_policy, torch_player
-from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, UniformPlayer, plan_of
+from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of, uniform_player
 from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.supervised import ExampleTask, train
@@ -89,16 +89,15 @@ def value_games(
     def choose(positions: Positions, rows: int) -> NDArray[np.int64]:
         return np.array([_phase(played) for played in running.playing[:rows]], dtype=np.int64)
 
-    players, batch = SwitchedPlayer([supervised, UniformPlayer(), reinforced], choose), settings.parallel_games
+    players, batch = SwitchedPlayer([supervised, uniform_player(), reinforced], choose), settings.parallel_games
     running = PolicyGames(
         players, *board, numbers=count(), batch=batch, rng=rng, planner=plan, temperatures=_UNCHANGED_POLICY
     )
-    collector = Collector()
     while True:
         running.evaluate()
         for played in running.play():
             moment = played.plan.opening_length + 1
-            episode = collector.complete(played.game, moment=moment)
+            episode = episode_of(played.game, moment=moment)
             points = episode.game.points
             if episode.game.winner != EMPTY and len(points) > moment and points[moment - 1] != PASS:
                 yield episode
