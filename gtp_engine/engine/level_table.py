@@ -97,12 +97,8 @@ class LevelTable:
 
     def skill(self, level: str, width: int, height: int) -> float:
         """Return the skill of a rank on a board; between the sizes that were measured it is interpolated."""
-        side, sizes = sqrt(width * height), sorted(self.skills)
-        below = max((size for size in sizes if size <= side), default=sizes[0])
-        above = min((size for size in sizes if size >= side), default=sizes[-1])
-        share = (side - below) / (above - below) if above > below else 0.0
-        first, last = self.skills[below][level], self.skills[above][level]
-        return first + share * (last - first)
+        sizes = sorted(self.skills)
+        return float(np.interp(sqrt(width * height), sizes, [self.skills[size][level] for size in sizes]))
 
     def describe(self) -> str:
         """Return on which boards the levels were measured, as the end of a sentence."""

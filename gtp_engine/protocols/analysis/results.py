@@ -168,10 +168,7 @@ def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
     if game.ko_point in points:
         colors[points.index(game.ko_point)] = _KO_MARK
     grid = colors.reshape(game.height, game.width)
-    hashes = []
-    for mirrored in (grid, grid.T):
-        for across in (mirrored, mirrored[::-1]):
-            hashes += [_hash(across, to_play), _hash(across[:, ::-1], to_play)]
+    hashes = [_hash(np.rot90(each, turns), to_play) for each in (grid, grid.T) for turns in range(4)]
     return hashes[0], min(hashes)
 
 
