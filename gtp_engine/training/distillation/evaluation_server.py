@@ -2,7 +2,7 @@
 
     EvaluationServer   runs networks, on threads of this process
     Port               the place at which a worker asks for evaluations; it is passed on to the worker's process
-    RemoteTeacher      returns an evaluator that asks at a port: what a worker has in place of a network of its own
+    remote_evaluator   an evaluator that asks at a port: what a worker has in place of a network of its own
 
 A port is a pipe and shared memory.  The worker writes its inputs into the memory, the planes as bits, and sends width,
 height and the number of positions; the server writes the outputs, and sends the numbers of policies and of other
@@ -187,15 +187,11 @@ class RemoteModel:
         return port.outputs(count, area, *answer)
 
 
-@dataclass(frozen=True)
-class RemoteTeacher:
-    """Returns an evaluator that asks at a port; `looks` is as in `uncached_evaluator`."""
+def remote_evaluator(port: Port, *, looks: int = 1) -> Evaluator:
+    """Return an evaluator that asks at a port, for one thread; `looks` is as in `uncached_evaluator`.
 
-    port: Port
-    looks: int = 1
-
-    def __call__(self) -> Evaluator:
-        """Return the evaluator, for one thread.  An answer that the port's last worker has not read is dropped."""
-        while self.port.pipe.poll():
-            self.port.pipe.recv()
-        return uncached_evaluator(RemoteModel(self.port), looks=self.looks)
+    An answer that the port's last worker has not read is dropped.
+    """
+    while port.pipe.poll():
+        port.pipe.recv()
+    return uncached_evaluator(RemoteModel(port), looks=looks)

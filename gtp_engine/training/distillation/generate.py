@@ -3,7 +3,7 @@
     generate           a whole run: teacher, workers, folder, progress
     fill               puts blocks of samples into a folder until there are enough, time is up, or Ctrl-C
     DataFolder         splits samples by game, frees them of duplicates, shuffles and writes them
-    BlockWorkerMaker   a worker, which plays and labels games of its own: its `Teacher`, perhaps a `PlayingNetwork`
+    BlockWorkerMaker   a worker, which plays and labels games of its own with its `Teacher`, perhaps another player
     pooled_blocks      the blocks of workers side by side: processes of this machine, or actors on a Ray cluster
 
     <folder>/train/<W>x<H>-<seed>-<number>.npz      layout: `shards`
@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -45,7 +46,7 @@ from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
-from gtp_engine.training.distillation.evaluation_server import EvaluationServer, Port, RemoteTeacher
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, Port, remote_evaluator
 from gtp_engine.training.distillation.labelled_games import (
     MOST_LIVES,
     TEMPERATURES,
@@ -69,7 +70,7 @@ from gtp_engine.training.distillation.shards import (
     shard_paths,
 )
 from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
-from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, MovePolicy, network_moves, search_moves
+from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, network_moves, search_moves
 
 TeacherMaker = Callable[[], Evaluator]
 """Returns a worker's teacher; can be pickled."""
@@ -216,34 +217,17 @@ class Teacher:
 
 
 @dataclass(frozen=True)
-class PlayingNetwork:
-    """A network that plays by its policy or, with more than one of `visits`, by a search; called, it returns the moves.
-
-    It is pickled for workers.
-    """
-
-    network: Callable[[], Evaluator]
-    visits: int = 1
-    seed: int = 1
-
-    def __call__(self) -> MovePolicy:
-        """Return what gives the moves, for one thread; raises what the network's maker raises."""
-        evaluator = self.network()
-        if self.visits == 1:
-            return network_moves(evaluator)
-        return search_moves(evaluator, self.visits, seed=self.seed)
-
-
-@dataclass(frozen=True)
 class BlockWorkerMaker:
     """Makes a worker that returns one block after the other; all its tasks are None.
 
-    Its teacher labels the games, and its player, if there is one, plays some of them.
+    Its teacher labels the games, and its player, if there is one, plays some of them: by its policy or, with more than
+    one of `visits`, by a search.
     """
 
     settings: SelfPlaySettings
     teacher: TeacherMaker
-    player: PlayingNetwork | None = None
+    player: TeacherMaker | None = None
+    visits: int = field(default=1, kw_only=True)
 
     def __call__(self, place: WorkerPlace) -> Callable[[None], LabelledBlock]:
         """Return the worker.  One that replaces another begins other games, since those under way are lost."""
@@ -255,8 +239,10 @@ class BlockWorkerMaker:
 
     def blocks(self, place: WorkerPlace = FIRST_PLACE) -> Iterator[LabelledBlock]:
         """Return the blocks of the worker, in this process."""
-        teacher, player = _at(self.teacher, place)(), self.player
-        moves = None if player is None else replace(player, network=_at(player.network, place))()
+        teacher, moves = _at(self.teacher, place)(), None
+        if self.player is not None:
+            player, seed = _at(self.player, place)(), self.settings.seed
+            moves = network_moves(player) if self.visits == 1 else search_moves(player, self.visits, seed=seed)
         return play_blocks(teacher, self.settings, place.number, moves, life=place.life)
 
 
@@ -451,15 +437,13 @@ def _blocks(
     )
     players = [] if settings.player is None else [Teacher(model_path(settings.player), settings)]
 
-    def maker(teacher: TeacherMaker, *players: TeacherMaker) -> BlockWorkerMaker:
-        moves = [PlayingNetwork(player, settings.visits, settings.seed) for player in players]
-        return BlockWorkerMaker(games, teacher, *moves)
-
+    maker = partial(BlockWorkerMaker, games, visits=settings.visits)
     makers, workers = [maker(teacher, *players)], settings.workers
     with ExitStack() as stack:
         if _is_served(settings):
             ports = _ports([teacher, *players], settings, games, stack)
-            makers = [maker(RemoteTeacher(first, settings.looks), *map(RemoteTeacher, rest)) for first, *rest in ports]
+            remote = [[partial(remote_evaluator, port) for port in of_worker] for of_worker in ports]
+            makers = [maker(partial(first, looks=settings.looks), *rest) for first, *rest in remote]
         if settings.ray is None and (workers or 1) == 1:
             yield makers[0].blocks()
             return

@@ -23,7 +23,7 @@ from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation import module_files
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, RemoteTeacher
+from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, remote_evaluator
 from gtp_engine.training.distillation.generate import Teacher, generate
 from gtp_engine.training.distillation.module_files import TorchModel
 from gtp_engine.training.distillation.shards import is_of_player, read_shard, shard_paths
@@ -122,7 +122,7 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
             for one, other in zip(request.result(), model.run(planes, globals_), strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(
-            answers(RemoteTeacher(ports[0])()).policy, answers(Teacher(path, WITH_TORCH)()).policy, atol=1e-5
+            answers(remote_evaluator(ports[0])).policy, answers(Teacher(path, WITH_TORCH)()).policy, atol=1e-5
         )
         with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
             RemoteModel(ports[0]).run(*bits_of(5, 4, 5)[::2])
