@@ -289,16 +289,12 @@ class RootPosition:
         return *searched, self.advantage_black, self.ignores_history
 
 
-class Children(Protocol):
-    """A tree that can be walked down by moves."""
-
-    def child_by_move(self, node: int, move: int) -> int | None:
-        """Return the node that `move` (a point or PASS) leads to, None if the tree has none."""
-
-
-def find_position(tree: Children, root: RootPosition | None, wanted: RootPosition) -> int | None:
+def find_position(
+    child_by_move: Callable[[int, int], int | None], root: RootPosition | None, wanted: RootPosition
+) -> int | None:
     """Return the node of `wanted` in a tree whose root is `root`; None if it is not in the tree.
 
+    `child_by_move` returns the node that a move (a point or PASS) from a node leads to, None if the tree has none.
     A tree searched under other conditions is not reused: its values would be different.  After a move, restrictions
     that end at some depth are such conditions, because depths count from the root.
     """
@@ -309,7 +305,7 @@ def find_position(tree: Children, root: RootPosition | None, wanted: RootPositio
         return None
     node: int | None = _ROOT
     for move in moves:
-        node = None if node is None else tree.child_by_move(node, move)
+        node = None if node is None else child_by_move(node, move)
     return node
 
 

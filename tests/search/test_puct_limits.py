@@ -155,11 +155,9 @@ def test_a_token_is_cancelled_once_and_for_good() -> None:
     assert len(calls) == 3
 
 
-class OneLine:
-    """A tree of which every node has one child."""
-
-    def child_by_move(self, node: int, move: int) -> int:
-        return node + 1
+def only_child(node: int, _: int) -> int:
+    """Return the node after a move in a tree of which every node has one child."""
+    return node + 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +175,7 @@ def test_restrictions_to_a_depth_hold_for_one_root(
     """Below the old root a move was free at a depth at which it is left out below the new one."""
     game = Game(5)
     root = RootPosition(game.copy(), BLACK, restrictions)
-    assert find_position(OneLine(), root, RootPosition(game.copy(), BLACK, restrictions)) == here
+    assert find_position(only_child, root, RootPosition(game.copy(), BLACK, restrictions)) == here
     game.play("C3")
     game.play("D4")
-    assert find_position(OneLine(), root, RootPosition(game, BLACK, restrictions)) == later
+    assert find_position(only_child, root, RootPosition(game, BLACK, restrictions)) == later

@@ -346,7 +346,7 @@ class ReusableTree:
         Not if passes count differently below the new root: because two of them ended the game there or on the way, or
         because a pass that ended it deeper in the tree does not at the root.
         """
-        node = find_position(self, self._position, position)
+        node = find_position(self.child_by_move, self._position, position)
         if self._position is None or node is None or self.tree.state[node] != EXPANDED:
             return False
         if not self._has_legal_moves(node, position):

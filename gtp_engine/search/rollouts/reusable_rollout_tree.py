@@ -87,7 +87,7 @@ class ReusableRolloutTree:
 
         The sums over rollouts start at 0 again, so they are those of a single search.
         """
-        node = find_position(self, self._position, position)
+        node = find_position(self.child_by_move, self._position, position)
         if node is None:
             self.clear()
         elif node != ROOT:
