@@ -82,14 +82,7 @@ class Request(NamedTuple):
         return Request(positions, part.stop - first, out, self.options, optimistic)
 
 
-class RolloutPolicy(Protocol):
-    """A policy for playing positions out, faster and weaker than the one of `Evaluation`."""
-
-    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
-        """Write the policy for the first `count` rows into `policy` [B, n], as in `Evaluation`."""
-
-
-class Evaluator(RolloutPolicy, Protocol):
+class Evaluator(Protocol):
     """Evaluates positions; one thread calls it at a time, or as many as `info.at_once`.
 
     `write_rollout_policy` may be called only where `info.has_rollout_policy`.
@@ -106,6 +99,9 @@ class Evaluator(RolloutPolicy, Protocol):
 
         Scratch parts of their boards may be used, but are restored.
         """
+
+    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
+        """Write a faster and weaker policy, for rollouts, of the first `count` rows into `policy` [B, n]."""
 
     def prepare(self, width: int, height: int) -> None:
         """Get ready for boards of this size, so that no later call has to; may take seconds.
@@ -317,7 +313,7 @@ class ForwardingEvaluator:
             self._evaluator.evaluate(request)
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
-        """Write the rollout policy for the first `count` rows into `policy`; see `RolloutPolicy`."""
+        """Write the rollout policy for the first `count` rows into `policy`; see `Evaluator`."""
         with self._turn:
             self._evaluator.write_rollout_policy(positions, count, policy)
 

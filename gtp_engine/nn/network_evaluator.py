@@ -249,7 +249,7 @@ class NetworkEvaluator:
                 store(space.cache, keys, rows[:misses], request.out)
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
-        """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `RolloutPolicy`."""
+        """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `Evaluator`."""
         assert self._rollout is not None, "callers check `info.has_rollout_policy`"
         space = self._workspace_for(positions)
         rows = np.arange(count, dtype=np.int32)

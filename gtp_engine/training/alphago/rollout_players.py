@@ -10,7 +10,7 @@ from functools import partial
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, SearchConfig
-from gtp_engine.evaluation.evaluator import Evaluator, RolloutPolicy
+from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.search.puct.evaluation_thread import IsDropped, NewRolloutPlayer, RolloutPlayer
@@ -106,9 +106,7 @@ def linear_player(
     return play_out
 
 
-def network_player(
-    network: RolloutPolicy, limit: int, size: int, board_size: tuple[int, int], rng: State
-) -> RolloutPlayer:
+def network_player(network: Evaluator, limit: int, size: int, board_size: tuple[int, int], rng: State) -> RolloutPlayer:
     """Return what plays up to `size` positions side by side by a network's rollout policy.
 
     `limit` is as in `kernel_player`.  The player raises what the network raises.

@@ -87,7 +87,7 @@ class PlanesPlayer(BareEvaluator):
         out.win_black[:count] = out.loss_black[:count] = _EVEN
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
-        """Write the same policy; see `RolloutPolicy`."""
+        """Write the same policy; see `Evaluator`."""
         out = new_evaluation(len(policy), *board_size(positions))
         self.evaluate(Request(positions, count, out))
         policy[:count] = out.policy[:count]
