@@ -50,18 +50,13 @@ Log = Callable[[str], None]
 
 def pattern_codes(board: Board, color: int, width: int, height: int) -> NDArray[np.uint8]:
     """Return the codes of all points as `color` sees them, uint8[height + 8, width + 8] with a margin of _REACH."""
+    points = list(board_points(width, height))
+    colors, heads = board.color[points], board.head[points]
+    counts, sums, squares = (each[heads].astype(np.int64) for each in (board.libs, board.lib_sum, board.lib_squares))
+    in_atari = (counts > 0) & (counts * squares == sums * sums)  # as in `board.is_in_atari`
+    seen = np.where(colors == EMPTY, 0, np.where(colors == color, 1, 2) + 2 * in_atari)
     codes = np.full((height + 2 * _REACH, width + 2 * _REACH), _OUTSIDE, dtype=np.uint8)
-    in_atari: dict[int, bool] = {}
-    for point in board_points(width, height):
-        x, y = point_to_xy(point, width=width)
-        stone, code = int(board.color[point]), 0
-        if stone != EMPTY:
-            head = int(board.head[point])
-            if head not in in_atari:
-                count, total, squares = int(board.libs[head]), int(board.lib_sum[head]), int(board.lib_squares[head])
-                in_atari[head] = count > 0 and count * squares == total * total  # as in `board.is_in_atari`
-            code = (1 if stone == color else 2) + 2 * in_atari[head]
-        codes[y + _REACH, x + _REACH] = code
+    codes[_REACH : _REACH + height, _REACH : _REACH + width] = seen.reshape(height, width)
     return codes
 
 
