@@ -24,7 +24,6 @@ from gtp_engine.base.errors import (
     ConfigError,
     HandicapError,
     LimitError,
-    TengenError,
     TimeSettingsError,
     of_kind,
     refuse_copy,
@@ -242,17 +241,11 @@ class Engine:
     @exclusive
     def play_sequence(self, moves: Iterable[AnyMove]) -> None:
         """Play several moves, or none if one of them is illegal; raises what `play` raises."""
-        played, resigned, to_play = 0, self._resigned, self.game.to_play
-        try:
-            for move in several(moves):
-                self.play(self.game.as_move(move))
-                played += 1
-        except TengenError:
-            self.game.undo(played)
-            if self.game.to_play != to_play:  # it had been set
-                self.game.to_play = to_play
-            self._resigned = resigned
-            raise
+        trial, played = self.game.copy(), [self.game.as_move(move) for move in several(moves)]
+        for move in played:
+            trial.play(move, tolerant=not self.config.game.strict)
+        for move in played:
+            self.play(move)
 
     @exclusive
     def undo(self, count: int = 1) -> None:
