@@ -110,6 +110,8 @@ class TestCommand:
         assert "no move here" in self.run("show", path, "--line", "pass")
         assert "moves" in self.run("show", path, "--sgf", tmp_path / "a.sgf")
         assert (tmp_path / "a.sgf").read_text().startswith("(;")
+        made = self.run("make", tmp_path / "b.book", "--size", 5, "--komi", 0, "--positions", 1, "--visits", 2)
+        assert "searched at komi 0 with" in made
 
     def test_mistakes(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")

@@ -1,5 +1,7 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from engine_positions import only
@@ -9,14 +11,17 @@ from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.config import Config
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.engine import Choice, Engine
+from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.engine.move_choice import delay_before
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, parse_vertex
+from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
+from gtp_engine.search.report import SearchReport
 
 
 def engine_at(level: str, log: list[str] | None = None, **options: object) -> Engine:
@@ -216,6 +221,14 @@ def test_the_delay_at_a_level_follows_the_policy_of_its_rank():
     for probability, seconds in ((0.9, 1.0), (0.1, 5.0)):
         report.human.policy[choice.point] = probability
         assert mean_delay(choice) == pytest.approx(seconds, rel=0.1)
+
+
+@pytest.mark.parametrize(("level", "points"), [("9d", 5.0), ("8d", 6.5), ("20k", 47.0)])
+def test_weak_levels_see_later_that_a_game_is_lost(level: str, points: float) -> None:
+    player = LevelPlay(Mock(config=Config().with_values({"play.level": level})), 1, fake_shipped)
+    for size, lead in (((19, 19), points), ((4, 9), points * 6 / 19)):
+        reports = [SearchReport(2, 1, 1, 0, 0, (), 0, np.zeros(0), lead_black=lead + more) for more in (-0.1, 0.1)]
+        assert [player.gives_up(Game(*size), report) for report in reports] == [False, True]
 
 
 @pytest.mark.parametrize("level", ["20k", "10k", "9d"])

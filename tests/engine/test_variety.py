@@ -151,14 +151,14 @@ class TestFolder:
     def test_turns_files_and_old_files(self, tmp_path: Path) -> None:
         """Moves after the last turn are not kept; files beyond the most moves are deleted, others are left alone."""
         config = VarietyConfig(
-            avoid_repeats=str(tmp_path), avoid_repeats_max_turn=1, avoid_repeats_chunk=2, avoid_repeats_most=4
+            avoid_repeats=str(tmp_path), avoid_repeats_max_turn=0, avoid_repeats_chunk=2, avoid_repeats_most=4
         )
         variety = Variety(config, print)
         for number, vertex in enumerate(("D3", "C3", "D4", "C4", "D5", "C5")):
             variety.record(played(), Move(BLACK, point(vertex)))
             for file in (tmp_path / "9x9").glob("*_poses.txt"):
                 os.utime(file, (1e9 + number, 1e9 + number)) if vertex in file.read_text() else None
-        variety.record(played("C3 C4"), Move(BLACK, point("E5")))
+        variety.record(played("C3"), Move(BLACK, point("E5")))
         (tmp_path / "9x9" / "notes.txt").write_text("mine")
         assert len(list((tmp_path / "9x9").glob("*_poses.txt"))) == 3
         assert set(costs(variety, played())) >= {"C4", "C5"}

@@ -6,7 +6,7 @@ import pickle
 import pytest
 from board_helpers import play_moves
 
-from gtp_engine import BLACK, PASS, WHITE, Color, Game, Move, Point
+from gtp_engine import BLACK, PASS, WHITE, Color, Game, InvalidVertexError, Move, Point
 
 
 def test_moves_and_points_print_as_text() -> None:
@@ -40,6 +40,9 @@ def test_points_in_all_coordinates(width: int, height: int) -> None:
     assert Point("pass", width, height) == Point.from_sgf("", width, height) == PASS
     assert Point("pass", width, height).sgf == ""
     assert Point.from_sgf("tt", width, height).is_pass == (width <= 19)
+    for size in ((25, 9), (9, 25)):
+        with pytest.raises(InvalidVertexError, match="x 19, y 19"):
+            Point.from_sgf("tt", *size)
 
 
 def test_games_are_compared_by_what_they_are() -> None:

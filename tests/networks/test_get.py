@@ -313,6 +313,9 @@ def test_the_default_may_be_from_a_wheel_or_a_file_or_go_back(tmp_path: Path, wh
     assert succeed("default", "alphago-9x9") == "alphago-9x9\n"
     assert succeed("default", NAME) == f"{NAME}\n"
     assert succeed("default", "builtin") == succeed("default") == "builtin\n"
+    assert model_path("alphago-9x9").is_dir()
+    mine = shutil.copy(file, user_folder() / "alphago-9x9.onnx")
+    assert model_path("alphago-9x9") == mine, "the user's own come before those that ship"
 
 
 def test_a_damaged_default_is_named(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -12,7 +13,7 @@ from onnx import TensorProto, helper
 from texts import meaning, texts
 
 from gtp_engine.base.errors import ModelError
-from gtp_engine.evaluation.evaluator_info import ANY_BOARD
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.nn.metadata import NetworkInfo, Scales, info_of, read_properties
 
 INFO = NetworkInfo(
@@ -38,6 +39,18 @@ def test_only_networks_from_katago_know_the_cleanup_phases_and_playout_doubling_
         info = info_of(properties | {f"tengen.{key}": text for key, text in changes.items()})
         assert info.knows_cleanup is info.advantages is knows
     assert info_of({**properties, "tengen.source_sha256": "", "tengen.advantages": "1"}).advantages
+
+
+@pytest.mark.parametrize(
+    ("changes", "fits"),
+    [
+        ({"sizes": BoardSizes((9, 9), (9, 9)), "name": "b", "precision": "int8", "origin": "", "license": ""}, True),
+        ({"source_sha256": "cd" * 32}, True),
+        *(({name: value}, False) for name, value in {"source_sha256": "", "model_version": 13, "planes": 23}.items()),
+    ],
+)
+def test_networks_with_the_same_inputs_and_outputs_take_each_others_place(changes: Any, fits: bool) -> None:
+    assert INFO.is_interchangeable(replace(INFO, **changes)) is fits
 
 
 def sizes_with(text: str) -> str:

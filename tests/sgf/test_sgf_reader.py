@@ -16,6 +16,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import Move, format_vertex
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.reader import MAX_TOKENS
+from gtp_engine.sgf.record import no_game_of_player
 
 DATA = Path(__file__).parent.parent / "data" / "sgf"
 
@@ -35,6 +36,11 @@ def test_what_can_be_read_is_read(text: str, expected: str) -> None:
     assert told(data) == expected.splitlines()
 
 
+@pytest.mark.parametrize(("names", "end"), [("a", " a"), ("abcdefghij", " j"), ("abcdefghijk", " j …")])
+def test_ten_names_at_most_are_listed(names: str, end: str) -> None:
+    assert no_game_of_player([parse(f"(;PB[{name}])") for name in names]).endswith(end)
+
+
 def told(data: bytes) -> list[str]:
     """Return the fields that are not those of an empty record, then the notes; both again of what can be played.
 
@@ -48,6 +54,7 @@ def told(data: bytes) -> list[str]:
     tree = sgf.GameTree(data)
     node = tree.main_line()[-1]
     assert tree.to_bytes() == data
+    assert record.komi in (None, game.komi)
     assert position(sgf.record_to_game(played)) == position(game)
     assert played.is_cut or (node.game().moves, node.move_number) == (game.moves, len(record.moves))
     empty = sgf.SgfRecord(record.width, record.height, None, None, 0, (), BLACK, ())
