@@ -80,7 +80,8 @@ def test_caches_and_trees_that_have_gone_leave_room(monkeypatch: pytest.MonkeyPa
     assert other is not None
     budget.join(tree)
     budget.join(other)
-    budget.keep(cache, 30.0)
+    for size in (20.0, 10.0):
+        budget.keep(cache, size)
     with budget.using(other):
         assert budget.allowed(tree, 90.0, most=10.0) == 10.0
         assert budget.allowed(tree, 90.0, most=70.0) == 35.0

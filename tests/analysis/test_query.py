@@ -102,7 +102,8 @@ class TestGame:
         assert parse(rules="tromp_taylor", komi=-3).start.rules == Rules()
         game = parse(rules={"ko": "SIMPLE", "scoring": "AREA", "komi": 3.75}, komi=None).start
         assert (game.rules.ko, game.komi) == (Ko.SIMPLE, 3.75)
-        assert parse(rules={"komi": 3.75}, komi=5).start.komi == 5
+        assert [parse(rules={"komi": 3.75}, komi=komi).start.komi for komi in (5, 0)] == [5, 0]
+        assert parse(rules={"komi": 0}, komi=None).start.komi == 0
         for text in ('{"komi":5.5,"ko":"SIMPLE"}', "koSIMPLEkomi5.5", "ko SIMPLE komi 5.5"):
             game = parse(rules=text, komi=None).start
             assert (game.rules, game.komi) == (Rules(Ko.SIMPLE), 5.5)

@@ -18,7 +18,7 @@ from gtp_engine.evaluation import shared
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
-from gtp_engine.evaluation.shared import LentEvaluator, SharedEvaluator, SharedOnDemand
+from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
 
 BATCH = 8
 
@@ -132,6 +132,7 @@ def test_waiting_calls_join(
     for user in ask_at_once(busy, evaluator, *requests):
         user.check()
     assert evaluator.asked == [1, *asked]
+    assert busy.work() == EvaluatorWork(1 + sum(asked), 1 + len(asked), BATCH, waiting=0)
 
 
 def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 from rich.live import Live
+from rich.text import Text
 
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.people.terminal import key_reader
 from gtp_engine.people.terminal.board_picture import BoardView, Screen
-from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, can_draw, open_display
+from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, _cut, can_draw, open_display
 from gtp_engine.people.terminal.key_reader import ReadKey
 
 SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
@@ -40,6 +41,11 @@ def test_a_live_screen_needs_colors_a_cursor_and_its_characters(values: dict[str
 def read(*keys: str | None, tick: object = SCREEN) -> str | None:
     with Live(console=console(), auto_refresh=False) as live:
         return LiveDisplay(live, pressed(*keys)).read(SCREEN, lambda: tick)  # type: ignore
+
+
+@pytest.mark.parametrize(("most", "shown"), [(3, ["a", "b"]), (2, ["a", "b"]), (1, ["a…"]), (0, []), (-1, [])])
+def test_only_text_that_is_cut_ends_in_an_ellipsis(most: int, shown: list[str]) -> None:
+    assert [line.plain for line in _cut([Text("a"), Text("b")], most, 9)] == shown
 
 
 def test_a_typed_line() -> None:
