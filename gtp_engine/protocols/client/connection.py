@@ -100,12 +100,9 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         A text is split like a shell command line, but run without a shell.  `log` is appended to.  The label is by
         default the program's name.
         """
-        words = command if isinstance(command, str) else _checked_words(command)
-        line = words if isinstance(words, str) else join_command(words)
+        line = command if isinstance(command, str) else join_command(_checked_words(command))
         with _starting(label or "engine", f"cannot run {whole(line)}"):
-            arguments = split_command(words) if isinstance(words, str) else words
-            if not arguments:
-                raise ValueError("no command")
+            arguments = split_command(line)
         label = label or Path(arguments[0]).name
         with DialogueLog.opened(log, label) as dialogue, _starting(label, f"cannot run {whole(arguments[0])}"):
             _, connection = await asyncio.get_running_loop().subprocess_exec(
