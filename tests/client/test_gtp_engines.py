@@ -117,6 +117,10 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
         client.genmove(game)
         sent = [command.removeprefix("time_") for command in commands(log) if command.startswith("time")]
         assert sent == ["settings 0 3 1", "settings 58 2 1", "left B 58 0", "settings 0 3 1", "settings 0 1 0"]
+        for seconds in (1, 2):
+            client.genmove(game, Limit(time=seconds))
+        sent = [command for command in commands(log) if command.startswith("time")]
+        assert sent == ["time_settings 0 1 1", "time_settings 0 2 1"], "a limit that changes is sent once"
         with pytest.raises(EngineError, match="Scripted has no byo-yomi"):
             client.set_time_settings(TimeSettings.byoyomi(60, 10, 3))
         with pytest.raises(EngineError, match="the visits of Scripted cannot be set"):

@@ -464,7 +464,7 @@ class GtpEngine(AsyncClient):
     async def _set_limit(self, limit: Limit) -> None:
         """Give the engine the limits of the next move, and take back those of the one before."""
         wanted = {name: f"{value:g}" for name, value in vars(limit).items() if value is not None}
-        for name in [*self._limits, *wanted]:
+        for name in self._limits | wanted:
             if wanted.get(name) == self._limits.get(name):
                 continue
             if name == "time":
