@@ -173,6 +173,10 @@ async def test_an_engine_for_asyncio() -> None:
         async for _ in search:
             break
         assert client._waiting == {}, "though the search is still referred to"
+        async with client.analyse(game) as search:
+            assert not (await anext(search)).is_final
+            assert (await search).is_final
+        assert client._waiting == {}, "the search without an end gives way to the one for its result"
         search = client.analyse(game, Limit(visits=5))
         reports = [report async for report in search]
         assert reports[-1].is_final and await search is await search is reports[-1]

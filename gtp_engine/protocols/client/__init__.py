@@ -67,6 +67,8 @@ class AsyncAnalysis:
 
     async def _result(self) -> Analysis:
         if not (self._is_over and self._last):
+            if self._reports is not None:
+                self._reports.stop()
             self._reports = self._ask(True)
             async with self._reports.turn:
                 async for _ in self:
