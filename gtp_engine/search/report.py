@@ -44,13 +44,17 @@ class Outlook:
     utility: float = 0.0
 
 
-class _Seen:
-    """What has results that either colour can be shown; of a search they are the means of all visits."""
+@dataclass(frozen=True, kw_only=True)
+class PositionResults:
+    """Results that either colour can be shown; those of a search, and of its moves, are the means of all visits."""
 
     value_black: float
-    utility_black: float
-    score_black: float
-    lead_black: float
+    utility_black: float = 0.0
+    """What the search maximises: the value, and a smaller term for the score."""
+    score_black: float = 0.0
+    """Expected final score, points."""
+    score_stdev: float = 0.0
+    lead_black: float = 0.0
 
     def seen_by(self, color: int | str) -> Outlook:
         """Return the results as `color` sees them."""
@@ -63,7 +67,7 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class MoveReport(_Seen):
+class MoveReport(PositionResults):
     """One move at the root; `pv` is the expected continuation, the move itself first.
 
     `value_black` is the mean of the playouts through the move.  `expected_black` also includes prior knowledge and, in
@@ -73,7 +77,6 @@ class MoveReport(_Seen):
 
     point: int
     visits: int
-    value_black: float
     expected_black: float
     pv: tuple[int, ...] = ()
     pv_visits: tuple[int, ...] = ()
@@ -84,14 +87,8 @@ class MoveReport(_Seen):
     """The same in the human-like network's; None without one."""
     lcb: float = 0.0
     """Lower confidence bound of the winrate in [0, 1], for the side that makes the move."""
-    utility_black: float = 0.0
-    """What the search maximises: the value, and a smaller term for the score."""
     utility_lcb: float = 0.0
     """Lower confidence bound of the utility, for the side that makes the move."""
-    score_black: float = 0.0
-    """Expected final score, points."""
-    score_stdev: float = 0.0
-    lead_black: float = 0.0
     no_result: float = 0.0
     weight: float = 0.0
     """Visits, each weighted by the certainty of the network's evaluation if the search is configured so."""
@@ -126,17 +123,6 @@ class MoveReport(_Seen):
 
 
 @dataclass(frozen=True)
-class PositionResults(_Seen):
-    """Results of a position that was searched, as analyses report them; fields as in `SearchReport`."""
-
-    value_black: float
-    utility_black: float
-    score_black: float
-    score_stdev: float
-    lead_black: float
-
-
-@dataclass(frozen=True)
 class RawEvaluation:
     """The network's evaluation of the root alone, without search.
 
@@ -166,7 +152,7 @@ class RawEvaluation:
 
 
 @dataclass(frozen=True)
-class SearchReport(_Seen):
+class SearchReport(PositionResults):
     """The state of a search.
 
     `visits` are those of the root, the reused tree's included; `playouts` those of this search; `seconds` its duration.
@@ -179,7 +165,6 @@ class SearchReport(_Seen):
     visits: int
     playouts: int
     seconds: float
-    value_black: float
     moves: tuple[MoveReport, ...]
     ownership_samples: int
     ownership_black: NDArray[np.float64] = field(repr=False)
@@ -188,10 +173,6 @@ class SearchReport(_Seen):
     nodes: int = 0
     memory: float = 0.0
     """Size of the tree's arrays, MiB."""
-    utility_black: float = 0.0
-    score_black: float = 0.0
-    score_stdev: float = 0.0
-    lead_black: float = 0.0
     no_result: float = 0.0
     weight: float = 0.0
     ownership_stdev: NDArray[np.float64] | None = field(default=None, repr=False)
@@ -210,7 +191,7 @@ class SearchReport(_Seen):
         return f"<SearchReport {found.winrate:.1%} for the side to play, {counted(self.visits, 'visit')}, {seconds}>"
 
     @property
-    def position_results(self) -> "PositionResults | SearchReport":
+    def position_results(self) -> PositionResults:
         """The results of the position for an analysis: in retrospect if possible, else the means of all visits."""
         return self.retrospect or self
 

@@ -23,7 +23,7 @@ def handicap_game(stones: int, komi: float, *, size: int = 19) -> Game:
 
 
 def report_of(value_black: float) -> SearchReport:
-    return SearchReport(WHITE, 1, 1, 1.0, value_black, (), 0, Game(2).board.color.astype(float))
+    return SearchReport(WHITE, 1, 1, 1.0, (), 0, Game(2).board.color.astype(float), value_black=value_black)
 
 
 @pytest.mark.parametrize(

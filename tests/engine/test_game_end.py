@@ -43,7 +43,7 @@ def report_of(
     visits: int = 50,
 ) -> SearchReport:
     """Return the report of a search that found these moves with their visits, the best first, all of one value."""
-    found = [MoveReport(game.point(vertex), count, value_black, value_black) for vertex, count in moves.items()]
+    found = [MoveReport(game.point(at), count, value_black, value_black=value_black) for at, count in moves.items()]
     return SearchReport(
         to_play=to_play, visits=visits, playouts=visits, seconds=0.1, value_black=value_black, moves=tuple(found),
         ownership_samples=visits, ownership_black=ownership_black,
@@ -264,7 +264,7 @@ def test_neutral_points_are_compared_with_the_best_move_where_another_was_drawn(
     """The move drawn by a temperature comes first in a report, and was taken for the best one."""
     game = game_from(NEUTRAL, WHITE, rules)
     drawn, best = (
-        MoveReport(game.point(vertex), visits, value, value, selection_weight=visits)
+        MoveReport(game.point(vertex), visits, value, value_black=value, selection_weight=visits)
         for vertex, visits, value in (("C1", 10, loss - 0.9), ("D1", 90, -0.9))
     )
     status = estimate_status(game, np.zeros(game.board.color.size))
@@ -348,7 +348,7 @@ def found_at_the_end(game: Game, color: int, winrates: Sequence[float], owner_of
     """Return a search by which everything is decided, with these winrates of `color` by E4 and by a pass."""
     values = [(2 * winrate - 1) * (1 if color == BLACK else -1) for winrate in winrates]
     moves = tuple(
-        MoveReport(game.point(vertex), visits, value, value, selection_weight=visits)
+        MoveReport(game.point(vertex), visits, value, value_black=value, selection_weight=visits)
         for vertex, visits, value in zip(("E4", "pass"), (900, 100), values, strict=True)
     )
     ownership = by_column(game, lambda column: 1.0 if column < 2 else -1.0)

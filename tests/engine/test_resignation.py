@@ -41,7 +41,7 @@ def report_of(
     value = 0.98 if lead_black > 0 else -0.98
     owners = np.full(21 * 20 + 1, 0.0)
     owners[list(board_points(19, 19))] = ownership
-    return SearchReport(color, 100, 100, 1.0, value, (), 100, owners, lead_black=lead_black, raw=raw)
+    return SearchReport(color, 100, 100, 1.0, (), 100, owners, value_black=value, lead_black=lead_black, raw=raw)
 
 
 def resigns(game: Game, lead_black: float, color: int) -> bool:

@@ -84,7 +84,7 @@ def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> N
         config = Config()
 
         def genmove(self, color: int, **options: object) -> Choice:
-            report = SearchReport(color, 1, 1, 1.0, 0.0, (), 0, np.zeros(0))
+            report = SearchReport(color, 1, 1, 1.0, (), 0, np.zeros(0), value_black=0.0)
             return Choice(PASS, report)
 
         def ponder(self, cancel: CancelToken, *, after: Choice) -> None:

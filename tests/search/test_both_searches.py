@@ -162,10 +162,10 @@ def test_the_last_restriction_holds(
     [(FEW_VISITS - 1, BLACK, 0.6), (FEW_VISITS, BLACK, 0.8), (FEW_VISITS - 1, WHITE, 0.4), (FEW_VISITS, WHITE, 0.2)],
 )
 def test_the_winrate_is_that_of_the_best_move_once_it_has_visits(visits: int, color: int, winrate: float) -> None:
-    drawn, best = (MoveReport(11, visits, value, value, selection_weight=value) for value in (0.1, 0.6))
-    report = SearchReport(color, 100, 100, 1.0, 0.2, (drawn, best), 0, np.zeros(0))
+    drawn, best = (MoveReport(11, visits, value, value_black=value, selection_weight=value) for value in (0.1, 0.6))
+    report = SearchReport(color, 100, 100, 1.0, (drawn, best), 0, np.zeros(0), value_black=0.2)
     assert report.winrate == pytest.approx(winrate)
-    assert SearchReport(color, 1, 1, 1.0, 1.5, (), 0, np.zeros(0)).winrate == (1.0 if color == BLACK else 0.0)
+    assert SearchReport(color, 1, 1, 1.0, (), 0, np.zeros(0), value_black=1.5).winrate == float(color == BLACK)
 
 
 CONFIG = Config().with_values({"search.seed": "1"})
