@@ -13,8 +13,10 @@ What is asked of an engine and what it answers are the same values for this pack
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from itertools import takewhile
 from typing import Any, Final, Protocol, Self
 
 from gtp_engine.base.errors import EngineError
@@ -152,11 +154,11 @@ def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: 
     `scale` is what a winrate of 1 is in it: 1, or 10,000 for lz-analyze.  `vertices` are those of the board, row by row
     from the top left.  Raises KeyError and ValueError for a line that cannot be read.
     """
-    words = line.split()
-    if not words or words[0] != "info":
+    if line.split()[:1] != ["info"]:
         return None
     moves, root, ownership = list[MoveAnalysis](), dict[str, str](), dict[str, float]()
-    for kind, values, numbers in _sections(words):
+    for part in _NEXT_PART.split(line.strip()):
+        kind, values, numbers = _read_part(*part.split())
         if kind == "info" and "move" in values:
             moves.append(_read_move(values, numbers.get("pv", []), scale))
         elif kind == "rootInfo":
@@ -182,30 +184,23 @@ _LISTS: Final = frozenset(
     {"pv", "pvVisits", "pvEdgeVisits", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"}
 )
 """Keys that several values follow."""
-_SECTIONS: Final = frozenset({"info", "rootInfo"})
+_NEXT_PART: Final = re.compile(r"\s+(?=(?:info|rootInfo)\s)")
+"""What separates the parts of a line."""
 
 
-def _sections(words: list[str]) -> Iterator[tuple[str, dict[str, str], dict[str, list[str]]]]:
-    """Yield the parts of a line that begin with `info` or `rootInfo`: their values and their lists by key."""
-    kind, values, lists = "", dict[str, str](), dict[str, list[str]]()
-    place = 0
+def _read_part(kind: str, *words: str) -> tuple[str, dict[str, str], dict[str, list[str]]]:
+    """Return the first word of a part of a line, and its values and its lists by key."""
+    values, lists, place = dict[str, str](), dict[str, list[str]](), 0
     while place < len(words):
         word = words[place]
         place += 1
-        if word in _SECTIONS:
-            if kind:
-                yield kind, values, lists
-            kind, values, lists = word, {}, {}
-        elif word in _LISTS:
-            end = place
-            while end < len(words) and not (words[end] in _SECTIONS | _LISTS or words[end] == "isSymmetryOf"):
-                end += 1
-            lists[word], place = words[place:end], end
+        if word in _LISTS:
+            lists[word] = [*takewhile(lambda each: each not in _LISTS and each != "isSymmetryOf", words[place:])]
+            place += len(lists[word])
         elif place < len(words):
             values[word] = words[place]
             place += 1
-    if kind:
-        yield kind, values, lists
+    return kind, values, lists
 
 
 def _read_move(values: Mapping[str, Any], pv: Iterable[str], scale: float) -> MoveAnalysis:
