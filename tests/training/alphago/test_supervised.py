@@ -78,7 +78,7 @@ def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_p
     folder = tmp_path / "network"
     folder.mkdir()
     shutil.copy(tmp_path / "policy" / "policy.onnx", folder)
-    alone = Config().with_values({"network.model": str(folder), "network.provider": "cpu", "search.visits": 8})
+    alone = Config().with_values({"network.model": str(folder), "network.provider": "cpu", "search.visits": 40})
     with pytest.raises(ModelError, match=r"expected one for value too.*--rollout-share 1"):
         evaluator_of(alone, print)
     config = alone.with_values({"puct.rollout_share": 1})
@@ -92,8 +92,8 @@ def test_a_network_for_rollouts_plays_them_beside_a_policy_without_a_value(tmp_p
         with pytest.raises(ConfigError, match="without a value network: expected 1"):
             rollout_players(alone, evaluator)
         with closing(PuctSearch(played, evaluator)) as search:
-            report = search.run(Game(size), Limits(visits=8))
-        assert report.visits == 8 and 0 < report.winrate < 1
+            report = search.run(Game(size), Limits(visits=40))
+        assert report.visits == 40 and 0 < report.winrate < 1
         evaluator.close()
         shutil.copy(rollouts, folder)
 
