@@ -102,7 +102,12 @@ class Config:
 
     def shapes_trees_like(self, other: "Config") -> bool:
         """Return whether a search under the other configuration may go on with its trees (`Option.shapes_tree`)."""
-        return all(self.value(key) == other.value(key) for key, known in _options().items() if known.shapes_tree)
+        for name, kind in _sections().items():
+            ours, theirs = vars(getattr(self, name)), vars(getattr(other, name))
+            for known in section_options(kind) if ours is not theirs else ():
+                if known.shapes_tree and ours[known.name] != theirs[known.name]:
+                    return False
+        return True
 
     @staticmethod
     def options() -> tuple[Option, ...]:

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config, PlayConfig
+from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.engine.book.book import BookPlay
 from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Ending
@@ -133,15 +134,15 @@ class MoveChooser:
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._random = np.random.default_rng(seed)
         self._book: Final = None if config.play.book is None else BookPlay(config.play.book, log)
-        self._variety = Variety(config.variety, log)
+        self._variety = _variety_of(config.variety, log)
         self.is_seeded = config.search.seed is not None
         """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
         self._resignation.config = config.play
-        if config.variety != self._variety.config:
-            self._variety = Variety(config.variety, self._log)
+        if self._variety is None or config.variety != self._variety.config:
+            self._variety = _variety_of(config.variety, self._log)
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
 
     def set_seed(self, seed: int) -> None:
@@ -156,7 +157,7 @@ class MoveChooser:
         is to repeat exactly: with a seed and a number of visits, and without a limit of time.
         """
         config, nodes = self._searches.config, PROOF_NODES
-        bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
+        bonus = None if self._level.is_on or self._variety is None else self._variety.bonus_black(game, color)
         limits, area = request.limits, game.width * game.height
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
@@ -261,7 +262,7 @@ class MoveChooser:
     def record(self, game: Game, choice: Choice) -> None:
         """Note a choice that is about to be played in `game`."""
         self._dynamic_advantage.record(game, choice.report)
-        if not choice.resign:
+        if self._variety is not None and not choice.resign:
             self._variety.record(game, game.as_move((choice.report.to_play, choice.point)))
 
     def forget_lost_moves(self) -> None:
@@ -297,6 +298,12 @@ def describe(task: MoveTask, choice: Choice) -> str:
         f"visits {report.visits}, {rate:.0f} playouts/s, {report.seconds:.2f} s, "
         f"pv {' '.join(map(game.vertex, line)) or 'none'}"
     )
+
+
+def _variety_of(config: VarietyConfig, log: Callable[[str], None]) -> Variety | None:
+    """Return what makes moves cost that have been played before, None where it is off."""
+    is_off = config.avoid_repeats is None and config.avoid_sgf is None and config.avoid_repeated_patterns == 0.0
+    return None if is_off else Variety(config, log)
 
 
 def delay_before(choice: Choice, config: PlayConfig, random: np.random.Generator) -> float:

@@ -207,6 +207,8 @@ class Searches:
             None if human is None else ExclusiveEvaluator(human),
         )
         """The networks, which may be used while a search runs."""
+        self.uses_network = self.resources.uses_network(config)
+        """Whether searches evaluate positions by the network."""
         self._seed: int | None = None
         self._game_search, self._separate_search, self._other_search = new_searches(self.resources, config)
         self._batches: Final = GameBatches()
@@ -219,11 +221,6 @@ class Searches:
             return ROLLOUT_THRESHOLDS
         info = evaluator.info
         return NETWORK_THRESHOLDS if info.has_ownership and info.knows_komi else ROLLOUT_THRESHOLDS
-
-    @property
-    def uses_network(self) -> bool:
-        """Whether searches evaluate positions by the network."""
-        return self.resources.uses_network(self.config)
 
     @property
     def knows_advantage(self) -> bool:
@@ -391,7 +388,7 @@ class Searches:
                 if self._seed is not None:
                     search.set_seed(self._seed)
             self._game_search, self._separate_search, self._other_search = searches
-        self.config = config
+        self.config, self.uses_network = config, self.resources.uses_network(config)
 
     def close(self) -> None:
         """End the searches and free the networks."""
