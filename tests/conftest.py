@@ -107,10 +107,8 @@ def compile_for(tests: int) -> None:
     if tests >= MANY_TESTS:
         from warm_cache import STARTS, compile_once
 
-        first, *others = STARTS if tests >= MOST_TESTS else ("network", "rollouts")
-        compile_once(first)
-        with ThreadPoolExecutor(2) as threads:  # of the few kernels that others need one core compiles one at a time
-            list(threads.map(compile_once, others))
+        with ThreadPoolExecutor(2) as threads:  # a start that another leaves a core compiles on it what only it needs
+            list(threads.map(compile_once, STARTS if tests >= MOST_TESTS else ("network", "rollouts")))
 
 
 @pytest.hookimpl(trylast=True)

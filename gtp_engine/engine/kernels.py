@@ -11,10 +11,10 @@ compiled, the engine begins with a rehearsal: a few seconds of play, interpreted
 end the loader notes what was loaded, and the next start of the same kind loads it in a second, without a rehearsal.
 
 Other processes compile, as a compiling thread would keep the interpreter from answering, and each kernel is loaded as
-soon as it is compiled.  If there are two cores there are two: one for the search's kernels, one for all others, which
-take about as long.  Each compiles the callees of its kernels again, of which the two have few in common: 27 and 32 s
-instead of 53 s for a network's kernels, on one core of an AMD EPYC.  Of each kind only one compiles on a machine at a
-time.  The others wait, while their engines load what these have compiled.
+soon as it is compiled.  If there are two cores there are two: one for the kernels of the trees, one for all others,
+which take about as long.  Each compiles the callees of its kernels again, of which the two have few in common: 25 and
+28 s for a network's kernels, on one core of a busy AMD EPYC.  Of each kind only one compiles on a machine at a time.
+The others wait, while their engines load what these have compiled.
 
 `select_batch` takes two fifths of it, `encode_rows` a fifth.  Nearly half is numba's Python code (types, lowering), the
 rest LLVM's.  Fewer of its passes than now (`jit_linking`) save little: none for reference counts, and none of its own
@@ -66,8 +66,11 @@ takes a tenth of the compilation, going through the same living objects again an
 _PROGRAM: Final = "from gtp_engine.engine.kernels import main; main()"
 """The program of a compiling process."""
 
-_PARTS: Final = ("search", "others")
+_PARTS: Final = ("trees", "others")
 """What the two of them compile; where there is one, it is the first that compiles all."""
+
+_TREES: Final = ("gtp_engine.search.puct.", "gtp_engine.search.rollouts.")
+"""How the names of the kernels begin that the first compiles; of the search's others, proofs take a sixth of it all."""
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -211,7 +214,7 @@ class KernelLoader:
                 self._unloaded[call.name] = call.types
                 self._total += 1
                 if compilers:
-                    part = 0 if ".search." in call.name else len(compilers) - 1
+                    part = 0 if call.name.startswith(_TREES) else len(compilers) - 1
                     _tell(compilers[part], _line(call.name, call.types))
 
     def _load(self, names: Sequence[str]) -> None:
