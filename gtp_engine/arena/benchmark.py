@@ -39,15 +39,19 @@ from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
+from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_files import find_networks
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
 from gtp_engine.protocols.client.simple import wait_for
-from gtp_engine.search.limits import Limits
-from gtp_engine.search.rollouts.rollout import POLICIES, rollouts_per_second
-from gtp_engine.search.rollouts.rollout_search import RolloutSearch
+from gtp_engine.search.limits import Limits, RootPosition
+from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
+from gtp_engine.search.rollouts.rollout import POLICIES
+from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
+from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
+from gtp_engine.search.rollouts.rollout_tree import new_tree
 
 if TYPE_CHECKING:
     from gtp_engine.nn.network_evaluator import NetworkEvaluator
@@ -248,6 +252,9 @@ def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, 
 SIZES: Final = (9, 19)
 SEARCHES: Final = ("rave", "uct")
 
+POINTS_AT_ONCE: Final = 20_000
+"""Points of the boards on which rollouts are played between two looks at the time."""
+
 Rates = dict[str, dict[str, float]]
 """Numbers per second by board and kind: {"9x9": {"uniform": …}}."""
 
@@ -256,10 +263,27 @@ def measure_rollouts(seconds: float, repeats: int) -> Rates:
     """Return the rollouts per second of each policy on one core, medians of `repeats` measurements of `seconds`."""
     return _table(
         POLICIES,
-        lambda size, policy: statistics.median(
-            rollouts_per_second(size, size, policy, seconds) for _ in range(repeats)
-        ),
+        lambda size, policy: statistics.median(_rollouts_per_second(size, policy, seconds) for _ in range(repeats)),
     )
+
+
+def _rollouts_per_second(size: int, policy: str, seconds: float) -> float:
+    """Return how many rollouts from the empty board one core plays and counts in a second, as leaves of a search."""
+    batch = POINTS_AT_ONCE // size**2
+    buffers = RolloutBuffers((size, size), batch=batch, threads=1, seed=1)
+    config = Config().with_values({"search.rollout_policy": policy}).search
+    position, tree = kernel_position(RootPosition(Game(size), BLACK), config), new_tree(1)  # which has no room to grow
+
+    def play() -> None:
+        select_leaves(tree, position, buffers.leaves, batch, buffers.works[0].rollout)
+        evaluate_leaves(position, buffers.leaves, 0, batch, buffers.works[0])
+
+    play()  # loads the kernels
+    played, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        play()
+        played += batch
+    return played / elapsed
 
 
 def measure_playouts(seconds: float, repeats: int) -> Rates:

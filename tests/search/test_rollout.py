@@ -5,25 +5,31 @@ from typing import Any
 import numpy as np
 import pytest
 from board_helpers import parse_diagram
+from fake_evaluators import rows_of
 from puct_support import game_from
 
 from gtp_engine import Game
 from gtp_engine.go.area import area_margin
-from gtp_engine.go.board import Board, clone, is_legal
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.board import Board, is_legal
+from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.tactics import is_eye
+from gtp_engine.search.puct.expand import new_results
 from gtp_engine.search.rng import new_states, random_below
 from gtp_engine.search.rollouts import rollout
 from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
+from gtp_engine.training.alphago.rollout_batches import new_scratch, play_rows
 
 
-def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Board, np.ndarray, int]:
-    board = clone(game.board)
-    first_player = np.zeros(board.color.size, dtype=np.int8)
-    work = rollout.new_rollout_work(game.width, game.height)
-    # the limit is given, as elsewhere: without it, another signature would be compiled
-    moves = rollout.play_out(board, game.to_play, last, policy, work, new_states(1, seed)[0], first_player, 0)
-    return board, first_player, moves
+def roll(game: Game, policy: int, seed: int) -> tuple[Board, np.ndarray, bool]:
+    """Return the board after a rollout, who played first on its points, and whether it came to an end.
+
+    It is played by a kernel of the games: one for this alone would take long to compile.
+    """
+    size = (game.width, game.height)
+    scratch, results = new_scratch(*size, new_states(1, seed)[0]), new_results(1, *size)
+    limit = rollout.MOVES_PER_POINT * game.width * game.height
+    play_rows(rows_of([game]), 1, policy, limit, results, scratch, rollout.new_rollout_work(*size))
+    return scratch.board, scratch.first_player, bool(results.finished[0])
 
 
 @pytest.mark.parametrize("policy", rollout.POLICIES.values(), ids=rollout.POLICIES)
@@ -31,8 +37,8 @@ def roll(game: Game, policy: int, seed: int, last: int = NULL_POINT) -> tuple[Bo
 def test_a_rollout_ends_where_neither_side_has_a_move_that_fills_no_eye(policy: int, size: tuple[int, int]) -> None:
     game = Game(*size)
     for seed in range(5):
-        board, _, moves = roll(game, policy, seed)
-        if moves == 3 * size[0] * size[1]:
+        board, _, has_ended = roll(game, policy, seed)
+        if not has_ended:
             continue  # cut off in a cycle of kos
         # The tactical policy may also stop where only self-ataris are left.
         left = [p for p in np.flatnonzero(board.color == EMPTY).tolist() if policy != rollout.TACTICAL]

@@ -20,8 +20,6 @@ times as fast; they are not used, because the searches play the other two polici
 every move, and a second kind of board would double the code.
 """
 
-import time
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -37,18 +35,15 @@ from gtp_engine.go.board import (
     IntArray,
     atari_liberty,
     clear_ko,
-    clone,
-    copy_board,
     has_empty_neighbor,
     is_in_atari,
     is_legal,
-    new_board,
     play_assume_legal,
 )
-from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE
 from gtp_engine.go.ladder import LadderWork, new_ladder_work
 from gtp_engine.go.tactics import is_escape, is_eye, would_be_self_atari
-from gtp_engine.search.rng import State, new_states, random_below
+from gtp_engine.search.rng import State, random_below
 from gtp_engine.search.rollouts.patterns import PatternTable, fits_pattern, pattern_table
 
 UNIFORM: Final = 0
@@ -61,9 +56,6 @@ MOVES_PER_POINT: Final = 3
 SELF_ATARI_DENOMINATOR: Final = 8
 """A random move of the tactical policy that is self-atari is accepted once in this many times: now and then it
 is the throw-in or the nakade that kills."""
-
-POINTS_AT_ONCE: Final = 20_000
-"""Points of the boards that a measurement plays out between two looks at the time."""
 
 _CANDIDATES: Final = 32
 """Most candidates that are collected around the last move."""
@@ -253,54 +245,3 @@ def count_area(board: Board, owner: IntArray) -> int:
         owner[point] += value
         margin += value
     return margin
-
-
-@kernel
-def _play_many(
-    board: Board,
-    root: Board,
-    count: int,
-    policy: int,
-    work: RolloutWork,
-    rng: State,
-    first_player: NDArray[np.int8],
-    owner: IntArray,
-) -> int:
-    """Return the sum of the margins of `count` rollouts from `root`, Black to play, played on `board`."""
-    total = 0
-    for _ in range(count):
-        copy_board(board, root)
-        play_out(board, wide(BLACK), wide(NULL_POINT), policy, work, rng, first_player, wide(0))
-        total += count_area(board, owner)
-    return total
-
-
-def rollouts_per_second(width: int, height: int, policy: str, seconds: float, seed: int = 1) -> float:
-    """Return how many rollouts from the empty board one core plays and counts in a second.
-
-    `policy` is a name from POLICIES; plays for about `seconds`, compilation not counted.
-    """
-    root = new_board(width, height)
-    board = clone(root)
-    work, rng = new_rollout_work(width, height), new_states(1, seed)[0]
-    first_player = np.zeros(board.color.size, dtype=np.int8)
-    owner = np.zeros(board.color.size, dtype=np.int32)
-
-    def play(count: int) -> None:
-        _play_many(board, root, count, POLICIES[policy], work, rng, first_player, owner)
-
-    return count_per_second(play, max(1, POINTS_AT_ONCE // (width * height)), seconds)
-
-
-def count_per_second(play: Callable[[int], None], chunk: int, seconds: float) -> float:
-    """Return how many rollouts a second `play` plays, which plays as many as it is told: `chunk`, again and again.
-
-    It does so for about `seconds`, the first chunk not counted.
-    """
-    play(chunk)
-    played = 0
-    start = time.perf_counter()
-    while (elapsed := time.perf_counter() - start) < seconds:
-        play(chunk)
-        played += chunk
-    return played / elapsed
