@@ -88,15 +88,19 @@ class Box:
     def save(self) -> str:
         """Keep a copy of what is in the box; return its digest."""
         name = digest_of(self.path)
-        place = self._states / name
+        place = self.copy(name)
         if not place.exists():
             shutil.copytree(self.path, place, symlinks=True)
         return name
 
+    def copy(self, name: str) -> Path:
+        """Return the folder with a copy, which is not to be changed."""
+        return self._states / name
+
     def restore(self, name: str) -> None:
         """Fill the box with a copy."""
         shutil.rmtree(self.path)
-        shutil.copytree(self._states / name, self.path, symlinks=True)
+        shutil.copytree(self.copy(name), self.path, symlinks=True)
 
 
 def files_in(box: Path) -> list[str]:
@@ -379,10 +383,11 @@ def try_faults(name: str, case: Miniature, folder: Path, *, most: int | None) ->
     kills = {state: (written[min(number, len(clean.writes))], output) for number, state, output in clean.states[::-1]}
     found.states = len(kills)
     for state, (write, output) in kills.items():
-        box.restore(state)
         with found.noting("kill", write):
-            require_whole(box.path)
-            case.kept(box.path, output)
+            require_whole(box.copy(state))
+            if case.kept is not Miniature.kept:
+                box.restore(state)  # the output names files in it
+                case.kept(box.path, output)
     for state in spread([*kills], most):
         again("kill", kills[state][0], state)
         found.kinds["kill"] += 1
