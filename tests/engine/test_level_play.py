@@ -1,5 +1,6 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -227,7 +228,8 @@ def test_the_delay_at_a_level_follows_the_policy_of_its_rank():
 def test_weak_levels_see_later_that_a_game_is_lost(level: str, points: float) -> None:
     player = LevelPlay(Mock(config=Config().with_values({"play.level": level})), 1, fake_shipped)
     for size, lead in (((19, 19), points), ((4, 9), points * 6 / 19)):
-        reports = [SearchReport(2, 1, 1, 0, 0, (), 0, np.zeros(0), lead_black=lead + more) for more in (-0.1, 0.1)]
+        report = SearchReport(2, 1, 1, 0, (), 0, np.zeros(0), value_black=0)
+        reports = [replace(report, lead_black=lead + more) for more in (-0.1, 0.1)]
         assert [player.gives_up(Game(*size), report) for report in reports] == [False, True]
 
 
