@@ -18,6 +18,7 @@ at a time; any other thread ends a search by its cancel token.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -445,12 +446,16 @@ def lowest(*limits: int | None) -> int | None:
 BATCH_ROWS: Final = 64
 """Positions of many games that are evaluated in one call: evaluators keep arrays for each number of rows."""
 
+MOST_SIZES: Final = 4
+"""Sizes of boards for which the arrays of a batch are kept."""
+
 
 class GameBatches:
     """Evaluates positions of many games; what is known of a game costs little after a move."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Positions, GameRows]] = {}
+        self._known: dict[int, tuple[Game, Positions, GameRows]] = {}  # with the game, so that no other gets its id
+        self._batch: Final = lru_cache(maxsize=MOST_SIZES)(_new_batch)
 
     def evaluate(
         self, evaluator: Evaluator, games: Sequence[Game], options: EvaluationOptions
@@ -460,7 +465,7 @@ class GameBatches:
         for size in dict.fromkeys((game.width, game.height) for game in games):
             numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
             evaluator.prepare(*size)
-            batch, evaluation = new_positions(BATCH_ROWS, *size), new_evaluation(BATCH_ROWS, *size)
+            batch, evaluation = self._batch(*size)
             for first in range(0, len(numbers), BATCH_ROWS):
                 part = numbers[first : first + BATCH_ROWS]
                 for row, number in enumerate(part):
@@ -470,17 +475,22 @@ class GameBatches:
                     yield number, evaluation, row
 
     def _write(self, batch: Positions, row: int, game: Game) -> None:
-        (position, rows), part = self._known[id(game)], since_move_out_of_turn(game, game.to_play)
+        (_, position, rows), part = self._known[id(game)], since_move_out_of_turn(game, game.to_play)
         rows.fill(0, game)
         if part is not game:
             write_conditions(position, 0, conditions_of(part))
         put_row(batch, row, position, 0)
 
 
-def _new_row(game: Game) -> tuple[Positions, GameRows]:
-    """Return an array for the position of a game, and what keeps it up to date."""
+def _new_batch(width: int, height: int) -> tuple[Positions, Evaluation]:
+    """Return arrays for a batch on boards of this size, which take 0.3 ms to make."""
+    return new_positions(BATCH_ROWS, width, height), new_evaluation(BATCH_ROWS, width, height)
+
+
+def _new_row(game: Game) -> tuple[Game, Positions, GameRows]:
+    """Return a game with an array for its position, and what keeps that up to date."""
     position = new_positions(1, game.width, game.height)
-    return position, GameRows(position)
+    return game, position, GameRows(position)
 
 
 def evaluate_game(

@@ -380,6 +380,22 @@ def test_many_games_are_evaluated_as_each_of_them_alone(monkeypatch: pytest.Monk
         assert engine.evaluate([Game(5)], all_orientations=True)[0].best in engine.evaluate([Game(5)])[0].policy
 
 
+def test_a_game_that_could_not_be_evaluated_is_mixed_up_with_no_later_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later game may have its `id`."""
+    evaluator = FakeEvaluator()
+
+    def prepare(width: int, height: int) -> None:
+        if width == 6:
+            raise ModelError("6x6")
+
+    monkeypatch.setattr(evaluator, "prepare", prepare)
+    with make(evaluator) as engine:
+        for _ in range(50):
+            with pytest.raises(ModelError, match="6x6"):
+                engine.evaluate([Game(6)])
+            assert engine.evaluate([Game(5)])[0].policy
+
+
 def test_moves_are_drawn_by_their_probabilities() -> None:
     found = PositionEvaluation(side=Color.BLACK, policy={"A1": 0.8, "pass": 0.2}, winrate=0.5, lead=None)
     draws = [found.draw(random.Random(number)) for number in range(500)]
