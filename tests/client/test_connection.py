@@ -1,5 +1,6 @@
 """The client of engine processes: replies, times, logs, and every way in which an engine can break off."""
 
+import asyncio
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -103,3 +104,23 @@ def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pyt
     client = start(command=join_command([sys.executable, "-c", "import time; time.sleep(600)"]))
     client.close()
     assert not client.is_alive()
+
+
+def test_all_lines_of_an_engine_that_has_ended_are_read_however_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those behind the first `MOST_WAITING` wait in the pipe."""
+    monkeypatch.setattr("gtp_engine.protocols.client.connection.MOST_WAITING", 10)
+    code = "import time; print('first\\n' * 11, flush=True); time.sleep(1); print('last\\n' * 9, end='')"
+
+    async def lines() -> int:
+        connection = await EngineConnection.popen([sys.executable, "-c", code])
+        while connection.is_alive():
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(0.5)
+        read = 0
+        with pytest.raises(EngineDiedError):
+            while await connection.next_line("", math.inf, math.inf):
+                read += 1
+        await connection.close()
+        return read
+
+    assert asyncio.run(lines()) == 21

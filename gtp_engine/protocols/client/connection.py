@@ -186,7 +186,14 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
     def process_exited(self) -> None:
         """Note the end of the process, and soon that of its output."""
         self._ended.set()
-        self._loop.call_later(_LAST_SECONDS, self._add, None)
+        self._loop.call_later(_LAST_SECONDS, self._end_output)
+
+    def _end_output(self) -> None:
+        """Note the end of output that is still held open, unless lines wait to be read, and perhaps more behind."""
+        if self._is_closed or not self._lines:
+            self._add(None)
+        elif self._lines[-1] is not None:
+            self._loop.call_later(_LAST_SECONDS, self._end_output)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that a socket has been closed, here or there."""
