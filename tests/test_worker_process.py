@@ -18,7 +18,7 @@ def test_a_command_is_split_as_a_shell_does() -> None:
     assert split_command(" '/my go/katago' gtp -model a.bin.gz ") == ["/my go/katago", "gtp", "-model", "a.bin.gz"]
 
 
-@given(st.lists(st.text('a \\"\t', max_size=5), min_size=1, max_size=4))
+@given(st.lists(st.text('a \\"\t\u3000', max_size=5), min_size=1, max_size=4))
 def test_on_windows_a_command_is_split_as_a_program_in_c_does(words: list[str]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr("sys.platform", "win32")

@@ -44,7 +44,8 @@ def split_command(command: str) -> list[str]:
 def _split_on_windows(command: str) -> list[str]:
     """Return the words that `subprocess.list2cmdline` has joined, by the same rules of Microsoft's C library."""
     words, is_open, is_quoted = [""], False, False
-    for slashes, quote, blanks, other in re.findall(r"(?:(\\*)(\"))|(\s+)|(\\+|[^\\\"\s]+)", command.strip()):
+    pieces = re.findall(r"(?:(\\*)(\"))|([ \t]+)|(\\+|[^\\\" \t]+)", command.strip(" \t\r\n"))
+    for slashes, quote, blanks, other in pieces:
         if blanks and not is_quoted:
             words.append("")
             continue
