@@ -129,6 +129,7 @@ def test_an_analysis_takes_them_in_the_same_order(started: Callable[[str], tuple
         ("gtp -config files/a.cfg", 7.5),
         ("gtp -override-config rules=japanese", 6.5),
         ("gtp -override-config maxVisits=9 --komi 5.5", 5.5),
+        ("gtp -override-config maxVisits=9 --komi 0", 0),
     ],
 )
 def test_the_komi_is_katagos_on_every_board_where_its_configuration_is_read(

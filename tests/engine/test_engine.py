@@ -85,10 +85,14 @@ def test_the_komi_follows_rules_and_board_until_it_is_set(engine: Engine, steps:
     assert engine.game.komi == komi
 
 
-@pytest.mark.parametrize(("values", "lines"), [({}, 1), ({"game__komi": 7}, 0), ({"game__rules": "japanese"}, 0)])
-def test_a_komi_that_nothing_has_set_is_logged_once(values: dict[str, object], lines: int) -> None:
+@pytest.mark.parametrize(
+    ("values", "komi", "lines"),
+    [({}, 7, 1), ({"game__komi": 7}, 7, 0), ({"game__komi": 0}, 0, 0), ({"game__rules": "japanese"}, 6.5, 0)],
+)
+def test_a_komi_that_nothing_has_set_is_logged_once(values: dict[str, object], komi: float, lines: int) -> None:
     logged: list[str] = []
     with Engine(make(search__visits=1, **values).config, evaluator=None, log=logged.append) as engine:
+        assert engine.game.komi == komi
         for _ in range(2):
             engine.genmove()
     assert [line for line in logged if "omi" in line] == lines * [
@@ -323,9 +327,10 @@ def test_a_record_with_rules_and_no_komi_has_their_komi_unless_one_was_set(given
             engine.set_komi(given)
         engine.load_sgf("(;SZ[9]RU[Japanese];B[ee];W[cc])")
         assert engine.game.komi == komi
-        engine.load_sgf("(;SZ[9]KM[4.5])")
-        engine.set_rules(Rules.parse("japanese"))
-        assert engine.game.komi == 4.5, "that of a record survives a change of rules"
+        for own in (4.5, 0):
+            engine.load_sgf(f"(;SZ[9]KM[{own}])")
+            engine.set_rules(Rules.parse("japanese"))
+            assert engine.game.komi == own, "that of a record survives a change of rules"
 
 
 def test_a_record_leaves_nothing_of_its_own_to_the_next_one() -> None:
@@ -375,18 +380,19 @@ def test_a_pass_that_was_left_out_is_not_played(engine: Engine) -> None:
         assert engine.genmove(BLACK, play=False, request=only(engine, points)).point in points
 
 
-def test_a_komi_that_is_forced_is_that_of_every_game() -> None:
+@pytest.mark.parametrize("komi", [7, 0])
+def test_a_komi_that_is_forced_is_that_of_every_game(komi: int) -> None:
     """KataGo's `ignoreGTPAndForceKomi`."""
     lines: list[str] = []
-    config = Config().with_values({"game.board_size": 9, "game.komi": 5.5, "game.forced_komi": "7"})
+    config = Config().with_values({"game.board_size": 9, "game.komi": 5.5, "game.forced_komi": str(komi)})
     with Engine(config, lines.append, evaluator=None) as engine:
-        assert engine.game.komi == 7
+        assert engine.game.komi == komi
         engine.set_komi(0.5)
         engine.set_rules(Rules.parse("japanese"))
-        assert engine.game.komi == 7
-        assert lines == ["komi 0.5 is ignored: game.forced_komi is 7"]
+        assert engine.game.komi == komi
+        assert lines == [f"komi 0.5 is ignored: game.forced_komi is {komi}"]
         engine.load_sgf("(;SZ[9]KM[6.5]RU[Japanese];B[ee];W[cc])")
-        assert engine.game.komi == 7
+        assert engine.game.komi == komi
         with pytest.raises(KomiError):
             engine.set_komi(float("nan"))
 

@@ -24,7 +24,7 @@ def test_a_new_game_is_empty_and_blacks():
     game = Game()
     assert (game.width, game.height, game.to_play, game.moves) == (19, 19, BLACK, ())
     assert game.rules == PRESETS["chinese"]
-    assert game.komi == 7.5
+    assert (game.komi, Game(komi=0).komi) == (7.5, 0)
     assert game.last_move is None
     assert game.ko_point is None
     assert game.captures == {BLACK: 0, WHITE: 0}

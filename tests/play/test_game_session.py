@@ -420,7 +420,8 @@ class TestRecords:
         assert (other.is_engine_turn, other.settings.human_name) == (True, "Human")
 
     @pytest.mark.parametrize(
-        ("record", "komi", "expected"), [("RU[Japanese]", None, 6.5), ("", 3.0, 3.0), ("KM[2]", 3.0, 2.0)]
+        ("record", "komi", "expected"),
+        [("RU[Japanese]", None, 6.5), ("", 3.0, 3.0), ("", 0.0, 0.0), ("KM[2]", 3.0, 2.0)],
     )
     def test_what_a_record_does_not_name_is_as_in_the_settings(
         self, engine: Engine, record: str, komi: float | None, expected: float

@@ -117,7 +117,8 @@ def test_a_handicap_without_komi_has_that_of_handicap_games(rules: str, result: 
     assert (game.komi, str(game.score(["G3"]))) == (0.5, result)
     known = load(f"(;SZ[9]{rules}HA[2]KM[3.5]AB[cc][gg]{WALLS})")
     assert known.komi == 3.5
-    assert sgf.record_to_game(parse(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})"), komi=1.5).komi == 1.5
+    bare = parse(f"(;SZ[9]{rules}HA[2]AB[cc][gg]{WALLS})")
+    assert [sgf.record_to_game(bare, komi=komi).komi for komi in (1.5, 0)] == [1.5, 0]
 
 
 def test_setup_in_the_middle_starts_the_game_afresh() -> None:
