@@ -39,10 +39,12 @@ def report_of(value_black: float) -> SearchReport:
         (21.5, 13, 1.5),  # 0.045 · 19.236 · 1.767 = 1.5295
         (6.5, 9, 0.625),  # (361 / 81)^¾ = 3.0670, threshold 2: 0.045 · 4.5 · 3.067 = 0.6211
         (50.0, 7, 0.0),
+        (21.5, (19, 9), 1.5),  # (361 / 171)^¾ = 1.751, threshold 2.284: 0.045 · 19.216 · 1.751 = 1.5143
     ],
 )
-def test_the_cap_grows_with_the_points_behind(points: float, size: int, expected: float) -> None:
-    assert largest_advantage(points, size, size, per_point=0.045) == expected
+def test_the_cap_grows_with_the_points_behind(points: float, size: int | tuple[int, int], expected: float) -> None:
+    width, height = (size, size) if isinstance(size, int) else size
+    assert largest_advantage(points, width, height, per_point=0.045) == expected
 
 
 def test_the_advantage_is_that_of_the_side_that_started_behind() -> None:

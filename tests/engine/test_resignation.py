@@ -20,15 +20,15 @@ NONE = np.zeros(1, dtype=np.float32)
 RAW = RawEvaluation(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NONE, NONE)
 
 
-def game_of(moves: int, *, komi: float = 0.5, handicap: int = 0, placed: str = "handicap") -> Game:
-    """Return a game on 19x19 of so many random moves after the handicap."""
-    game = Game(19, rules=Rules.parse("tromp-taylor"), komi=komi)
+def game_of(moves: int, *, height: int = 19, komi: float = 0.5, handicap: int = 0, placed: str = "handicap") -> Game:
+    """Return a game on 19 lines of this height, of so many random moves after the handicap."""
+    game = Game(19, height, rules=Rules.parse("tromp-taylor"), komi=komi)
     stones = fixed_handicap_points(handicap, 19, 19) if handicap else ()
     if placed == "handicap" and stones:
         game.set_handicap(stones)
     for stone in stones if placed == "played" else ():
         game.play(Move(BLACK, stone))
-    rng, points = random.Random(1), board_points(19, 19)
+    rng, points = random.Random(1), board_points(19, height)
     for _ in range(moves):
         game.play(next(point for point in rng.sample(points, len(points)) if game.is_legal(point)))
     assert game.handicap == handicap
@@ -69,6 +69,9 @@ def test_the_schedule_of_nine_stones() -> None:
     assert not is_on_schedule(game, WHITE, -expected - 0.01)
     assert not is_on_schedule(game, BLACK, -expected + 0.01)
     assert is_on_schedule(game_of(40, handicap=9), WHITE, -300.0)
+    wide = game_of(61, height=8, komi=-50.0)  # 57 points behind; 31 moves grace, then 60.2 to catch up
+    expected = 57 * (1 - 30 / 60.2) + 5 + 0.15 * 57
+    assert [is_on_schedule(wide, WHITE, -expected + more) for more in (0.01, -0.01)] == [True, False]
 
 
 @pytest.mark.parametrize(("komi", "color"), [(-50.0, WHITE), (64.0, BLACK)])
@@ -82,6 +85,7 @@ def test_even_games_are_resigned_as_before() -> None:
     assert resigns(game_of(90, komi=7.0), 20.0, WHITE)
     assert resigns(game_of(90, komi=7.5), -3.0, BLACK)
     assert not resigns(game_of(40, komi=7.0), 20.0, WHITE)
+    assert [resigns(game_of(moves, height=8, komi=7.0), 20.0, WHITE) for moves in (29, 30)] == [False, True]
 
 
 def test_black_may_resign_a_handicap_game() -> None:

@@ -54,10 +54,11 @@ MANY_CORES = ((1, 0.0004), (2, 0.0005), (4, 0.0007), (8, 0.0009))
 Calls = tuple[tuple[int, float], ...]
 
 
-def batches(calls: Calls, board: int = 19, pairs: Calls = (), **how: int) -> tuple[int, int]:
-    """Return the batches for a network of files with these times on a square board."""
+def batches(calls: Calls, board: int | tuple[int, int] = 19, pairs: Calls = (), **how: int) -> tuple[int, int]:
+    """Return the batches for a network of files with these times on a board, square if only its width is given."""
+    width, height = (board, board) if isinstance(board, int) else board
     info = EvaluatorInfo("test", 8, call_seconds=calls, pair_seconds=pairs, files=(Path("net.onnx"),))
-    return info.batches(board, board, **{"size": 0, "count": 0, "repeats": False, **how})
+    return info.batches(width, height, **{"size": 0, "count": 0, "repeats": False, **how})
 
 
 @pytest.mark.parametrize(
@@ -71,11 +72,12 @@ def batches(calls: Calls, board: int = 19, pairs: Calls = (), **how: int) -> tup
         (SLOW, 19, 2, (1, 1)),
         (SLOW, 19, 1, (1, 1)),
         (((1, 0.3), (2, 0.4)), 19, 1, (1, 1)),  # a call of two would take too long
+        (((1, 0.15), (2, 0.2)), (19, 9), 1, (2, 1)),  # which it does not here
         ((), 19, 2, (4, 1)),  # nothing is known yet
     ],
 )
 def test_batches_keep_the_network_busy_with_few_positions_under_way(
-    monkeypatch: pytest.MonkeyPatch, calls: tuple[tuple[int, float], ...], board: int, cores: int, expected: object
+    monkeypatch: pytest.MonkeyPatch, calls: Calls, board: int | tuple[int, int], cores: int, expected: object
 ) -> None:
     monkeypatch.setattr("gtp_engine.evaluation.evaluator_info.available_cores", lambda: cores)
     assert batches(calls, board) == expected

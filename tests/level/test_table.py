@@ -53,6 +53,7 @@ def write(path: Path, **changes: object) -> None:
 def test_a_board_between_two_measured_ones_is_interpolated():
     table = LevelTable({9: ramp(0.0, 0.1), 19: ramp(1.0, 0.1)})
     assert [table.skill("20k", size, size) for size in (5, 9, 14, 19, 25)] == pytest.approx([0.0, 0.0, 0.5, 1.0, 1.0])
+    assert table.skill("20k", 8, 18) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,7 @@ def test_efforts_that_make_no_sense_are_refused(values: dict[str, float]) -> Non
 def test_small_boards_get_more_visits_in_the_same_time() -> None:
     visits = [Effort().first_visits(side * side) for side in (5, 9, 13, 19, 25)]
     assert visits == [357, 357, 171, 80, 80]
+    assert read_game(b"(;SZ[5:9];B[cc])", rules=Rules()).points == 45
     assert Effort(visits=50).first_visits(81) == 50
     assert Effort(total=60.0).first_visits(81) is None
     findings = analysis_of(None).run(read_game(b"(;SZ[5];B[cc])", rules=Rules()), SavedWork(None, ""), silent)

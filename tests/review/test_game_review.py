@@ -61,6 +61,8 @@ def test_accuracy_halves_every_three_points() -> None:
     assert (low, high) == (pytest.approx(66.7 - 1.96 * 28.87 / 3**0.5, abs=0.1), pytest.approx(99.3, abs=0.1))
     assert black.blunders == {"2": 2, "5": 0, "10": 0}
     assert black.by_phase == {"opening": 1.5, "middle game": 3.0, "endgame": None}
+    longer = review_of(RECORD.replace(b"SZ[5]", b"SZ[5:9]"))
+    assert {move.phase for move in longer.moves} == {"opening"}
     assert _accuracy(review.moves[:1]) == (50.0, None), "one move has no interval"
 
 

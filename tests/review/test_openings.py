@@ -59,6 +59,14 @@ def test_games_are_found_by_their_positions_whatever_the_symmetry() -> None:
     assert moves_played(after("A1"), "5k", None, index) == moves_played(after("C3"), "5k", None, changed) == []
 
 
+def test_one_move_for_six_points_is_the_opening() -> None:
+    index, game, games = index_of({"one": "(;SZ[2:6]RE[B+R];B[aa];W[bc];B[ae])"}), Game(2, 6), []
+    for vertex in ("A6", "B4", "A2"):
+        games.append([move.games for move in moves_played(game, "5k", None, index)])
+        game.play(vertex)
+    assert games == [[1], [1], []]
+
+
 def test_a_stone_that_a_move_leaves_symmetric_has_one_move_for_both_sides() -> None:
     index = index_of({"one": "(;SZ[5]RE[B+R];B[cc];W[ca])", "other": "(;SZ[5]RE[W+R];B[cc];W[ec])"})
     (move,) = moves_played(after("C3"), "5k", None, index)

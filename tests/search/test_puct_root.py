@@ -65,8 +65,8 @@ def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
 
 
 def test_early_values_decay_with_the_moves_sooner_on_small_boards() -> None:
-    for size, halflife in ((19, 10), (9, 10 * 9 / 19)):
-        game = Game(size)
+    for width, height, halflife in ((19, 19, 10), (9, 9, 10 * 9 / 19), (16, 9, 10 * 12 / 19)):
+        game = Game(width, height)
         values = []
         for _ in range(20):
             values.append(roots.early_value(config(temperature_halflife=10).puct, game, early=1.0, late=0.2))

@@ -270,9 +270,10 @@ def test_komi_is_near_what_the_rules_suggest_and_sometimes_is_not(plans: list[ga
     offsets = np.array([abs(plan.komi - plan.rules.default_komi()) for plan in plans])
     assert all((2 * plan.komi).is_integer() for plan in plans)
     rng = np.random.default_rng(1)
-    komi = [game_plans.komi_near(PRESETS["chinese"], 0.15, rng, 19, 19) for _ in range(1000)]
-    assert {each % 1 for each in komi} == {0.0, 0.5}
-    assert np.std(komi) == pytest.approx(0.15 * 19, rel=0.1)
+    for width, height, side in ((19, 19, 19), (25, 9, 15)):
+        komi = [game_plans.komi_near(PRESETS["chinese"], 0.15, rng, width, height) for _ in range(1000)]
+        assert {each % 1 for each in komi} == {0.0, 0.5}
+        assert np.std(komi) == pytest.approx(0.15 * side, rel=0.1)
     assert 0.6 < np.mean(offsets <= 3) < 0.75
     assert 0.01 < np.mean(offsets > 12) < 0.06
 
@@ -289,10 +290,10 @@ def test_handicaps(plans: list[game_plans.GamePlan]) -> None:
     assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(game_plans.STOPPED_SHARE, abs=0.04)
 
 
-@pytest.mark.parametrize(("size", "most"), [(9, 3), (7, 0), (8, 2)])
-def test_small_boards_have_small_handicaps(size: int, most: int) -> None:
+@pytest.mark.parametrize(("width", "height", "most"), [(9, 9, 3), (7, 7, 0), (8, 8, 2), (13, 8, 4)])
+def test_small_boards_have_small_handicaps(width: int, height: int, most: int) -> None:
     rng = np.random.default_rng(1)
-    plans = [game_plans.varied_plan(rng, size, size) for _ in range(1000)]
+    plans = [game_plans.varied_plan(rng, width, height) for _ in range(1000)]
     assert max(max(len(plan.handicap), plan.white_passes and plan.white_passes + 1) for plan in plans) == most
 
 
