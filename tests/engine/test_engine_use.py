@@ -25,6 +25,7 @@ from gtp_engine import (
     TimeSettings,
 )
 from gtp_engine.people.play import SharedEngines
+from gtp_engine.search.limits import Limits
 
 SEARCHES = {"area": FakeEvaluator, "rollouts": lambda: None}
 USES: dict[str, Callable[[Engine], object]] = {
@@ -52,15 +53,16 @@ def new_engine(search: str) -> Engine:
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_second_thread_is_refused_and_the_first_one_goes_on(search: str, use: Callable[[Engine], object]) -> None:
     """It was a segmentation fault."""
-    token, found = CancelToken(), []
+    token, begun, found = CancelToken(), threading.Event(), []
+    limits = Limits(watcher=lambda progress: bool(begun.set()), cancel=token)
     with new_engine(search) as engine:
         engine.genmove()
-        thread = threading.Thread(target=lambda: found.append(engine.search(cancel=token)))
+        thread = threading.Thread(target=lambda: found.append(engine.search(request=limits)))
         thread.start()
         try:
+            assert begun.wait(bound(10))
             with pytest.raises(EngineBusyError, match="in use by another thread; call it from one thread at a time"):
-                while thread.is_alive():
-                    use(engine)
+                use(engine)
         finally:
             token.cancel()
             thread.join()
