@@ -7,8 +7,8 @@ enough for a session of its own; in ONNX Runtime on the CPU full batches have a 
 takes what is left; elsewhere a call is padded to a power of two.
 
 Sessions are created when they are first needed, or by `prepare`, which another thread may call meanwhile; those of the
-board that was used least recently are closed when there are more than `MAX_BOARDS`, because each session holds the
-network's weights.
+board that was used least recently are closed when there are more than `MAX_BOARDS` of a network, because each session
+holds the network's weights.
 """
 
 import atexit
@@ -324,8 +324,10 @@ class OnnxModel:
         with self._lock:
             sessions = self._sessions.setdefault(board, {})
             self._sessions.move_to_end(board)
-            if len(self._sessions) > MAX_BOARDS:
-                self._counts.pop(self._sessions.popitem(last=False)[0], None)
+            of_path = [each for each in self._sessions if each not in self._for_boards]  # one network has all of these
+            if len(of_path) > MAX_BOARDS:
+                del self._sessions[of_path[0]]
+                self._counts.pop(of_path[0], None)
             is_new = rows not in sessions
             found = sessions.setdefault(rows, Future())
         if is_new:
