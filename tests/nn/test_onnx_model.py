@@ -82,7 +82,7 @@ def test_full_batches_have_a_session_of_their_own(network: Path, monkeypatch: py
     model = OnnxModel(network, CPU, batch=4, for_boards={(3, 3): network})
     for size in range(3, 5 + onnx_model.MAX_BOARDS):
         model.run(*inputs(1, size, size))
-    assert [*model._sessions] == [(size, size) for size in (3, 5, 6, 7)], "a network for one board takes no other's place"
+    assert [*model._sessions] == [(size, size) for size in (3, 5, 6, 7)], "the one for a board takes no other's place"
 
 
 def test_a_board_is_prepared_while_another_one_is_evaluated(network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
