@@ -13,10 +13,9 @@ What is asked of an engine and what it answers are the same values for this pack
 """
 
 import contextlib
-import re
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, Final, Protocol, Self
 
 from gtp_engine.base.errors import EngineError
@@ -154,11 +153,13 @@ def read_report(line: str, vertices: tuple[str, ...], *, to_play: Color, scale: 
     `scale` is what a winrate of 1 is in it: 1, or 10,000 for lz-analyze.  `vertices` are those of the board, row by row
     from the top left.  Raises KeyError and ValueError for a line that cannot be read.
     """
-    if line.split()[:1] != ["info"]:
+    words = line.split()
+    if words[:1] != ["info"]:
         return None
     moves, root, ownership = list[MoveAnalysis](), dict[str, str](), dict[str, float]()
-    for part in _NEXT_PART.split(line.strip()):
-        kind, values, numbers = _read_part(*part.split())
+    begins = [place for place, word in enumerate(words) if word in _PARTS]
+    for begin, end in pairwise([*begins, len(words)]):
+        kind, values, numbers = _read_part(*words[begin:end])
         if kind == "info" and "move" in values:
             moves.append(_read_move(values, numbers.get("pv", []), scale))
         elif kind == "rootInfo":
@@ -184,8 +185,8 @@ _LISTS: Final = frozenset(
     {"pv", "pvVisits", "pvEdgeVisits", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"}
 )
 """Keys that several values follow."""
-_NEXT_PART: Final = re.compile(r"\s+(?=(?:info|rootInfo)\s)")
-"""What separates the parts of a line."""
+_PARTS: Final = frozenset({"info", "rootInfo"})
+"""Words with which the parts of a line begin."""
 
 
 def _read_part(kind: str, *words: str) -> tuple[str, dict[str, str], dict[str, list[str]]]:
