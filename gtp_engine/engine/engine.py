@@ -604,6 +604,7 @@ class Engine:
         if self._use.end():
             self._background.end()
             self.kernels.close()
+            self._level.close()
             self._searches.close()
 
     __reduce__ = refuse_copy

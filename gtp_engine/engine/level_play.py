@@ -6,7 +6,6 @@ the engine has them already: a human-like network that the user has chosen takes
 end of the game is the engine's own in all cases (`decision`).
 """
 
-from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
@@ -32,7 +31,7 @@ from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import LoadShipped
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.search.limits import Limits, SearchRequest, Watcher
+from gtp_engine.search.limits import Limits, Searcher, SearchRequest, Watcher
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import SearchReport, for_color
 
@@ -72,6 +71,7 @@ class LevelPlay:
         self._load_shipped: Final = load_shipped
         self._loaded: Final[dict[str, Evaluator]] = {}
         self._levels: LevelTable | None = None
+        self._search: tuple[Config, Searcher] | None = None
         self._random = np.random.default_rng(seed)
 
     @property
@@ -111,9 +111,7 @@ class LevelPlay:
     def search(self, game: Game, color: int, request: SearchRequest, watcher: Watcher) -> SearchReport:
         """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""
         limits = Limits(1, watcher, request.limits.playouts, request.limits.cancel)
-        strong, config = self._strong()
-        with closing(new_searcher(strong, impartial_config(strong, config))) as search:
-            report = search.run(game, replace(request, limits=limits), to_play=color)
+        report = self._searcher().run(game, replace(request, limits=limits), to_play=color)
         profile = str(_profile(self._settings(game.width, game.height)))
         config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
         people = evaluate_game(self._human, game, color, config, (ANY_SYMMETRY,))
@@ -141,6 +139,26 @@ class LevelPlay:
         below = len(LEVELS) - 1 - LEVELS.index(self.level)
         points = scaled(LOST + HOPE * below, game.width, game.height)
         return for_color(report.lead_black, report.to_play) < -points
+
+    def close(self) -> None:
+        """End the search; the networks are the engine's."""
+        if self._search is not None:
+            self._search[1].close()
+            self._search = None
+
+    def _searcher(self) -> Searcher:
+        """Return a search without a tree by the network that sees what a move loses.
+
+        It is kept, as a new one for each move takes two milliseconds.
+        """
+        strong, config = self._strong()
+        config = impartial_config(strong, config)
+        if self._search is None or not config.shapes_trees_like(self._search[0]):
+            self.close()
+            self._search = config, new_searcher(strong, config)
+        search = self._search[1]
+        search.clear()
+        return search
 
     def _strong(self) -> tuple[Resources, Config]:
         """Return the network that sees what a move loses, and the configuration of its searches.
