@@ -58,11 +58,15 @@ class Windows:
     async def page(
         self, url: str, *, width: int = 1280, height: int = 860, dark: bool = False, touch: bool = False, **options: Any
     ) -> "Page":
-        """Open a page in a window of this size; `options` are Playwright's of a context, such as a locale."""
+        """Open a page in a window of this size; `options` are Playwright's of a context, such as a locale.
+
+        Unless they allow `service_workers`, no page is kept for times without its server: each would be loaded twice.
+        """
         browser = await self.chromium.started()
         context = await browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light",
-            has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, reduced_motion="reduce", **options,
+            has_touch=touch, is_mobile=touch, device_scale_factor=2 if touch else 1, reduced_motion="reduce",
+            **{"service_workers": "block"} | options,
         )  # fmt: skip
         self._contexts.append(context)
         context.set_default_timeout(1000 * bound(WAIT_SECONDS))
@@ -76,7 +80,7 @@ class Windows:
         """Close them; raise AssertionError if their pages complained."""
         for context in self._contexts:
             self.chromium.run(context.close())
-        allowed = re.compile(f"ERR_CONNECTION_REFUSED|{self.expected}")
+        allowed = re.compile(f"ERR_CONNECTION_REFUSED|Service Worker registration blocked|{self.expected}")
         complaints = [text for text in self.complaints if not allowed.search(text)]
         assert not complaints, complaints
 

@@ -159,7 +159,7 @@ async def test_links_to_watch_and_to_play(windows: Windows, tmp_path: Path) -> N
 
 async def test_the_page_can_be_installed(windows: Windows, tmp_path: Path) -> None:
     async with server(tmp_path, token="the-token-of-the-owner") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
+        page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner", service_workers="allow")
         script = "fetch(document.querySelector('link[rel=manifest]').href).then((answer) => answer.json())"
         manifest = await page.evaluate(script)
         rules = "[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText)"

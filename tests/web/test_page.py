@@ -17,7 +17,7 @@ async def test_a_whole_game(windows: Windows, tmp_path: Path) -> None:
     """A game against passes of the person's, until both pass; dead stones; then two browsers, a reload, a restart."""
     games = tmp_path / "games"
     async with server(games) as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
+        page = await windows.page(f"http://127.0.0.1:{port}/", service_workers="allow")
         await new_game(page, size="7", human="B", komi="5.5")
         await play(page, "E5", 7)
         assert await moves_of(page) == 2
@@ -107,7 +107,7 @@ async def to_the_end(page: "Page") -> None:
 async def test_a_page_whose_connection_comes_back(windows: Windows, tmp_path: Path) -> None:
     """What was typed in the dialog stays; and a file that is too long for a message does not end the connection."""
     async with server(tmp_path / "games") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/")
+        page = await windows.page(f"http://127.0.0.1:{port}/", service_workers="allow")
         await until(page, "document.querySelector('#setup').open && document.querySelector('[name=komi]').value")
         await page.evaluate("document.querySelector('[name=komi]').value = '3.5'")
     await until(page, "document.querySelector('#status').innerText.includes('connection')")
@@ -126,7 +126,7 @@ async def test_a_page_without_its_server(windows: Windows, tmp_path: Path) -> No
     """The browser keeps the page and the last games, and plays on once the server is back."""
     number, status = "document.querySelector('#number').innerText", "document.querySelector('#status').innerText"
     async with server(tmp_path / "games") as port:
-        page = await without_a_game(windows, port)
+        page = await without_a_game(windows, port, service_workers="allow")
         await open_record(page, "(;SZ[9]C[first];B[cc];W[gg])")
         await until(page, f"{number} === '2 / 2'")
         await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese];B[cc];W[bb]C[kept];B[dd])")
@@ -153,7 +153,7 @@ async def test_a_page_whose_token_is_no_longer_valid(windows: Windows, tmp_path:
     """It said forever that it was trying again, and went on checking a clock that had run out."""
     windows.expected = "401|WebSocket connection"
     async with server(tmp_path / "games", token="first") as port:
-        page = await windows.page(f"http://127.0.0.1:{port}/?token=first")
+        page = await windows.page(f"http://127.0.0.1:{port}/?token=first", service_workers="allow")
         await new_game(page, size="9", clock="absolute")
     await until(page, "document.querySelector('#status').innerText.includes('trying again')")
     await page.evaluate("performance.now = () => 1e9")

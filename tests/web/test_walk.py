@@ -46,7 +46,7 @@ async def test_a_walk_at_random(
     monkeypatch.setattr(game_analysis, "DEFAULT_VISITS", 4)
     monkeypatch.setattr(game_analysis, "SECOND_LEAST", 1)
     draws = random.Random(SEED)
-    page = await windows.page(f"http://127.0.0.1:{port}/", **window)  # type: ignore[arg-type]
+    page = await windows.page(f"http://127.0.0.1:{port}/", service_workers="allow", **window)  # type: ignore[arg-type]
     await until(page, "document.querySelector('[name=komi]').value")
     steps: list[list[float]] = []
     while len(steps) < STEPS:
