@@ -161,11 +161,12 @@ class AnalysisEngine(AsyncClient):
                 stack.callback(query.stop)
                 await query.begin()
             for query in asked:
-                finals = list[Analysis]()
-                while len(finals) < query.turns:
+                left = query.turns
+                while left:
                     report: Analysis = await query.answer()
-                    finals += [report] if report.is_final else []
-                found |= {each.turn: each for each in finals}
+                    if report.is_final:
+                        found[report.turn] = report
+                        left -= 1
         return [found[turn] for turn in wanted]
 
     # --- queries and responses ---
