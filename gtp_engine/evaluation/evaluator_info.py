@@ -71,8 +71,7 @@ about 3.5 positions cost 1.26 ms on a Xeon with AMX, 0.8 to 1 ms on Zen 3 and Ze
 
 _DOUBLING_GAINS: Final = 1.2
 """Speed that twice as many positions under way, beyond 8, have to gain: on 9×9, 16 or 24 of them cost a search of 800
-visits more accuracy than 200 visits fewer do (docs/notes).  Two calls at a time, of which a start sees less than a
-search gains, have to seem 1.11 times as fast: 1.04 on a Zen 4 gained nothing."""
+visits more accuracy than 200 visits fewer do (docs/notes)."""
 
 _GOOD_ENOUGH: Final = 0.97
 """Share of the best speed for which a search takes fewer positions at a time, as it selects them knowing more."""
@@ -185,17 +184,20 @@ class EvaluatorInfo:
         With one batch, network and search take turns.  With two, the half of the work that is not done by the thread
         that calls the network (selecting, expanding, backing up) goes on beside it, on one of its cores.  On a Xeon
         with AMX this predicts 1.06 times the speed with batches of 8, and so it was; more than two were no faster.
-        With three, two calls are made at a time, each on half of the cores, as is the work for it.
+        Where two calls may be made at a time, each of two batches has half of the cores, also for the work for it, but
+        waits while the other one is worked for.
         """
         rates: dict[tuple[int, int], float] = {}
         for size, full_seconds in self.call_seconds:
             network, work = full_seconds * area, _CALL_WORK + _POSITION_WORK * size * area
             if network <= _LONGEST_CALL or not rates:
                 rates[size, 1] = size / (network + work)
-                rates[size, 2] = size / (network + work / 2 + work / 2 / available_cores())
+                if not self.pair_seconds:
+                    rates[size, 2] = size / (network + work / 2 + work / 2 / available_cores())
         for size, full_seconds in self.pair_seconds:
             work = _CALL_WORK + _POSITION_WORK * size * area
-            rates[size, 3] = 2 * size / (full_seconds * area + work)
+            turn = full_seconds * area + work
+            rates[size, 2] = 2 * size / (turn + work * work / turn)
         return rates
 
     def katago_facts(self) -> "dict[str, str | int]":

@@ -98,7 +98,7 @@ def _measured(networks: Sequence[OnnxModel], board: tuple[int, int]) -> tuple[Ca
         seconds[i] = min(seconds[i], 2 * seconds[i - 1])
     found = CallTimes(tuple(zip(sizes, seconds, strict=True)), tuple(zip(paired, seconds_of_pairs, strict=True)))
     info = EvaluatorInfo("", networks[0].batch, call_seconds=found.alone, pair_seconds=found.pairs)
-    if info.batches(*board, size=0, count=0, repeats=False)[1] > info.at_once:
+    if info.batches(*board, size=0, count=0, repeats=False)[1] > 1:
         return found, is_steady
     for network in networks:
         network.join_cores()

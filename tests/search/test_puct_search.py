@@ -57,7 +57,7 @@ def test_a_slow_evaluator_does_not_change_the_search() -> None:
 
 @pytest.mark.parametrize(
     ("seed", "pipeline", "pairs", "most"),
-    [(None, 3, True, 2), (None, 2, True, 1), (None, 3, False, 1), (1, 3, True, 1)],
+    [(None, 3, True, 2), (None, 2, True, 2), (None, 1, True, 1), (None, 3, False, 1), (1, 3, True, 1)],
 )
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_two_calls_at_a_time(seed: int | None, pipeline: int, pairs: bool, most: int, is_shared: bool) -> None:

@@ -16,8 +16,8 @@ The pipeline, with two batches:
     searching thread     select A   select B   wait ...   back up A   select A'   wait ...   back up B   select B'
     evaluation thread               evaluate A ............ evaluate B ............ evaluate A' ...
 
-With one batch the two threads take turns.  With three, two of them may be evaluated at a time, in a thread each.  How
-many positions and batches suit this machine is for the evaluator to say (`EvaluatorInfo.batches`).
+With one batch the two threads take turns.  Where the evaluator may be called twice at a time, two batches are evaluated
+at a time, in a thread each.  It says how many positions and batches suit this machine (`EvaluatorInfo.batches`).
 
 With a seed, a search of a given number of visits repeats exactly: batches are selected and backed up in an order that
 does not depend on time, and are as large on every machine.  Without one, a leaf may get the cached evaluation of the
@@ -321,7 +321,6 @@ class PuctSearch:
         With `results` the positions are played out too, with `by_people` the human-like network evaluates them.
         """
         human, player = self._human, None if self._tree is None else self._tree.buffers.player
-        has_turns = self._tree is None or len(self._tree.buffers.batches) <= self._at_once
 
         def evaluate(is_dropped: IsDropped) -> None:
             self.evaluator.evaluate(request)
@@ -330,7 +329,7 @@ class PuctSearch:
             if player is not None and results is not None:
                 player(request.positions, request.rows, results, is_dropped)
 
-        return self.calls.submit(evaluate, 1 if has_turns or player or self.seed is not None else self._at_once)
+        return self.calls.submit(evaluate, 1 if player or self.seed is not None else self._at_once)
 
 
 class SearchRun:
