@@ -12,7 +12,7 @@ import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -38,13 +38,9 @@ class EngineCommand:
         """Program and arguments."""
         return (self.program, *self.arguments)
 
-    def shell_line(self) -> str:
-        """Return the line for a shell: /bin/sh, or cmd on Windows."""
-        return join_command(self.words, self.platform)
-
-    def warmup_line(self) -> str:
-        """Return the line for a shell that compiles what this command needs, before any clock runs."""
-        return replace(self, arguments=("warmup", *self.arguments)).shell_line()
+    def shell_line(self, *first: str) -> str:
+        """Return the line for a shell, /bin/sh, or cmd on Windows; `first` stand before the other arguments."""
+        return join_command((self.program, *first, *self.arguments), self.platform)
 
     def plain_line(self, reader: str) -> str:
         """Return the line for `reader`, which splits at blanks and knows no quotes; raises ConfigError for blanks."""
@@ -195,7 +191,7 @@ class FrontEnd(ABC):
 
     def next_steps(self, command: EngineCommand, path: Path) -> str:
         """Return `steps` for this command and file."""
-        return self.steps.format(warmup=command.warmup_line(), file=path)
+        return self.steps.format(warmup=command.shell_line("warmup"), file=path)
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,6 @@ import shutil
 import sys
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +191,7 @@ class KaTrain(JsonProgram):
 
     def line(self, command: EngineCommand) -> str:
         """Return the line of the analysis engine; exec, so that closing KaTrain ends the engine, not a shell."""
-        line = replace(command, arguments=("analysis", *command.arguments)).shell_line()
+        line = command.shell_line("analysis")
         return line if command.platform == "win32" else f"exec {line}"
 
     def changed(self, settings: dict[str, Any], command: EngineCommand, path: Path) -> dict[str, Any]:
