@@ -79,11 +79,11 @@ class GameSession:
         self.clock: Final = clock or GameClock(settings.time)
         self.placed: tuple[int, ...] = ()
         """The free handicap stones that the person has placed so far."""
-        self.notes: tuple[str, ...] = ()
+        self.notes: Final = extras.notes
         """What of the record that the game was loaded from was left out or guessed."""
         self._dead = None if extras.dead is None else frozenset(map(self.point, extras.dead))
         self._proposed: FinalScore | None = None
-        self.result = ""
+        self.result = extras.result
         """The result as SGF writes it: "B+3.5", "W+R", "0", "Void" (see `sgf.values`); "" before the end."""
         self._found: Choice | None = None
         self._resumed_at = extras.resumed_at
@@ -153,8 +153,7 @@ class GameSession:
         does not give to the engine, or else the side to move.  A record with a result is finished, unless it is "?",
         or "Void" before the rules end the game, or moves follow that cannot be played; so is one that ends with two
         passes where the rules count every stone.  `resume` plays on.  Raises SgfError, and ModelError if the network
-        does not play such a board (nothing changes
-        then).
+        does not play such a board (nothing changes then).
         """
         tree = GameTree(data)
         tree.encoding = extras.encoding or tree.encoding
@@ -174,13 +173,12 @@ class GameSession:
             return session
         if extras.node is None:
             node = _last_played(tree, record)
-            result = _result_of(record, engine.game)
+            extras = replace(extras, result=_result_of(record, engine.game))
         else:
-            node, result = list(tree.nodes())[extras.node], extras.result
+            node = list(tree.nodes())[extras.node]
             engine.set_game(node.game(rules=engine.game.rules, komi=engine.game.komi))
+        extras = replace(extras, notes=tuple(dict.fromkeys((*extras.notes, *record.notes))))
         session = GameSession(engine, settings, clock, extras, node)
-        session.notes = tuple(dict.fromkeys((*extras.notes, *record.notes)))
-        session._end(result)
         session._count_all_stones()
         return session
 
@@ -492,8 +490,10 @@ class GameSession:
 
     def finish(self, result: str) -> None:
         """End the game with this result, as SGF writes it; "" changes nothing."""
-        self._end(result)
-        self._write_result()
+        if result:
+            self.result, self._found = result, None
+            self.clock.pause()
+            self._write_result()
 
     def check_time(self) -> bool:
         """End the game if the clock that runs has run out; return whether it has."""
@@ -625,13 +625,6 @@ class GameSession:
         self._reopen(resumed_at=0)
         self._set_clocks_back()
         self._continue()
-
-    def _end(self, result: str) -> None:
-        """End the game with a result; "" changes nothing."""
-        if result:
-            self.result = result
-            self._found = None
-            self.clock.pause()
 
     def _write_result(self) -> None:
         """Write the result into the record, unless the game is but a variation of one that came from elsewhere."""

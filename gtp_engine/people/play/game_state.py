@@ -74,8 +74,8 @@ def node_values(node: GameNode) -> dict[str, Any]:
     """Return a node of a tree as plain values: `id`, `parent`, and what it has of the rest.
 
     These are `move` (colour and vertex), `setup` (stones, and "empty" points, in the same form), `player` whose turn it
-    is, `name`, `comment`, `marks` and `labels` by vertex, `territory` (colour and vertex), and at
-    the root the `information` about the game, by its properties.
+    is, `name`, `comment`, `marks` and `labels` by vertex, `territory` (colour and vertex), and at the root the
+    `information` about the game, by its properties.
     """
     vertex, move = node.tree.vertex, node.move
     stones = node.tree.record.setup_stones if node.parent is None and not node.setup else node.setup
