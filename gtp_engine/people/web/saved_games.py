@@ -73,12 +73,10 @@ class JsonFiles:
             values = json_of(path.read_text(encoding="utf-8", errors="surrogatepass"))
         except FileNotFoundError:
             return None
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise self.unreadable(name, error) from None
-        except ValueError as error:
-            raise DamagedFileError(str(self.unreadable(name, error))) from None
         if not isinstance(values, dict):
-            raise DamagedFileError(str(self.unreadable(name, "it is not a JSON object")))
+            raise self.unreadable(name, "it is not a JSON object")
         return values
 
     def newest(self, most: int | None = None) -> list[tuple[str, float]]:
@@ -106,8 +104,9 @@ class JsonFiles:
             raise self.unreadable(name, error) from None
 
     def unreadable(self, name: str, reason: object) -> JsonFileError:
-        """Return the error for a file that does not hold what it should."""
-        return JsonFileError(f"the {self._what} {name} cannot be read: {reason}")
+        """Return the error for a file that cannot be read, or does not hold what it should."""
+        kind = JsonFileError if isinstance(reason, OSError) else DamagedFileError
+        return kind(f"the {self._what} {name} cannot be read: {reason}")
 
     def keep(self, most: int) -> None:
         """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
@@ -223,7 +222,7 @@ class SavedGames(JsonFiles):
         try:
             return SavedGame.from_json(values)
         except (TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
-            raise DamagedFileError(str(self.unreadable(name, error))) from None
+            raise self.unreadable(name, error) from None
 
 
 def new_id() -> str:
