@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -20,6 +21,7 @@ from gtp_engine.people.web.access import Access
 from gtp_engine.people.web.engine_host import EngineHost
 from gtp_engine.people.web.operations import Operations
 from gtp_engine.people.web.saved_games import SavedGame
+from gtp_engine.people.web.server_settings import ServerSettings
 from gtp_engine.people.web.web_process import new_application
 
 TOKEN = "a-token-of-the-tests"
@@ -67,29 +69,29 @@ def saved_game(sgf: str, **values: Any) -> SavedGame:
     return SavedGame(sgf=sgf, **usual | values)
 
 
+def client_at(address: str, *, is_lost: bool = False) -> Any:
+    return SimpleNamespace(address=address, is_lost=lambda: is_lost)
+
+
 @contextlib.asynccontextmanager
 async def serving(
     source: FakeSource | None = None,
     *,
     token: str | None = None,
-    names: tuple[str, ...] = (),
-    proxies: tuple[str, ...] = (),
-    others: tuple[str, ...] = (),
     games: Path = Path("no-such-folder"),
     port: int = 0,
     errors: int = 0,
     operations: Operations | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Client]:
-    """Run a server in this process and yield a client of it; `told` is what it says about those whom it refuses."""
+    """Run a server with settings in this process and yield a client of it; `told` says whom it refuses."""
     log: list[str] = []
     told.clear()
     source = source or FakeSource()
     load: Any = source.load
     host = EngineHost(source.config, load, log.append)
     host.start()
-    access = Access(
-        token, frozenset(names), is_encrypted=False, proxies=frozenset(proxies), others=others, log=told.append
-    )
+    access = Access(ServerSettings(**settings), token, told.append)
     server = TestServer(new_application(host, access, games, operations=operations), port=port)
     async with TestClient(server) as client:
         with pytest.MonkeyPatch.context() as patch:  # a busy machine takes longer to read a long record

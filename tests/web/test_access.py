@@ -9,8 +9,8 @@ from web.serving import TOKEN, Client, serving, told
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.cli import cli
-from gtp_engine.people.web.access import MOST_GUESSES, Guesses, Role, Tokens, network_of
-from gtp_engine.people.web.server_settings import ServerSettings, new_token
+from gtp_engine.people.web.access import MOST_GUESSES, Role, Tokens, network_of
+from gtp_engine.people.web.server_settings import ServerSettings, listed, new_token
 
 
 async def status(client: Client, path: str = "/gtp", **headers: str) -> int:
@@ -20,8 +20,6 @@ async def status(client: Client, path: str = "/gtp", **headers: str) -> int:
 
 
 LET_THROUGH = 400
-
-
 OWN = ("127.0.0.1:8361", "[::1]:8361", "localhost", "LOCALHOST:8361", "go.example", "192.168.0.7")
 FOREIGN = (
     "attacker.example",  # DNS rebinding
@@ -43,7 +41,7 @@ PLACES = [
 
 
 async def test_names_of_the_server_and_origins_of_pages() -> None:
-    async with serving(names=("go.example",)) as client:
+    async with serving(allowed_host="go.example") as client:
         assert [await status(client, **headers) for headers, _ in PLACES] == [expected for _, expected in PLACES]
 
 
@@ -125,7 +123,7 @@ async def test_a_link_for_less_takes_nothing_away_from_a_browser() -> None:
 
 async def test_tokens_cannot_be_found_by_trying() -> None:
     """Any number was looked at, and nothing was said about it."""
-    async with serving(token=TOKEN, proxies=("127.0.0.1",)) as client:
+    async with serving(token=TOKEN, proxy="127.0.0.1") as client:
 
         def sent(token: str, address: str = "192.0.2.1") -> dict[str, str]:
             return {"Authorization": f"Bearer {token}", "X_Forwarded_For": f"203.0.113.9, {address}"}
@@ -148,14 +146,14 @@ async def test_tokens_cannot_be_found_by_trying() -> None:
 
 
 async def test_only_proxies_of_ours_are_believed() -> None:
-    for proxies, expected in (((), "127.0.0.1"), (("127.0.0.1",), "192.0.2.1")):
-        async with serving(token=TOKEN, proxies=proxies) as client:
+    for proxy, expected in ((None, "127.0.0.1"), ("127.0.0.1", "192.0.2.1")):
+        async with serving(token=TOKEN, proxy=proxy) as client:
             forwarded = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
             await client.get("/?token=wrong", headers=forwarded)
             assert told == [f"wrong token from {expected}"]
             for path, expected in (("/", "./"), ("/index.html", "index.html")):  # below the prefix of a proxy
                 response = await client.get(f"{path}?token={TOKEN}", headers=forwarded, allow_redirects=False)
-                assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxies)
+                assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxy)
                 assert response.headers["Location"] == expected
 
 
@@ -204,7 +202,7 @@ def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
     hosts = ["127.0.0.1", "127.0.0.2", "::1", "localhost", "0.0.0.0", "::", "192.168.0.7", "localhost.example"]
     assert [host for host in hosts if ServerSettings(host=host).is_local] == hosts[:4]
     assert ServerSettings(token="off").token == "off" != ServerSettings(token=new_token()).token != new_token()
-    assert ServerSettings(allowed_host=" Go.Example, b").names == {"go.example", "b"}
+    assert listed(" Go.Example, b") == {"go.example", "b"} and listed(None) == frozenset()
     for host in ("0.0.0.0", "::", "go.example"):
         with pytest.raises(ConfigError, match="token off where other machines can connect"):
             ServerSettings(token="off", host=host)
@@ -215,17 +213,17 @@ def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
 def test_wrong_tokens_of_a_network_are_counted_over_time() -> None:
     log: list[str] = []
     now = [0.0]
-    guesses = Guesses(log.append, lambda: now[0])
-    guesses.was_right("2001:db8::1", "known")
+    tokens = Tokens("known", log.append, lambda: now[0])
+    assert tokens.tried("2001:db8::1", "known") is Role.COMPUTE
     now[0] = 1000.0  # who has waited long may not guess more often
     for number in (*range(10), *[9] * 50):  # a token that was wrong before is no guess
-        assert guesses.may_try("2001:db8::ffff", "new") is (number < 9 or not log[9:])
-        guesses.was_wrong(f"2001:db8::{number}", str(number))
+        assert tokens.may_try("2001:db8::ffff", "new") is (number < 9 or not log[9:])
+        assert tokens.tried(f"2001:db8::{number}", str(number)) is None
     for seconds, may_try in ((0.0, False), (9.9, False), (10.0, True)):
         now[0] = 1000.0 + seconds
-        assert guesses.may_try("2001:db8::ffff", "new") is may_try
-        assert guesses.may_try("2001:db8::ffff", "known") and guesses.may_try("2001:db8:0:1::1", "new")
-    assert guesses.count == len(log) == 10
+        assert tokens.may_try("2001:db8::ffff", "new") is may_try
+        assert tokens.may_try("2001:db8::ffff", "known") and tokens.may_try("2001:db8:0:1::1", "new")
+    assert tokens.guesses == len(log) == 10
     assert [line for line in log if line.endswith("; no new one is looked at for 10 seconds")] == log[9:]
 
 

@@ -183,7 +183,7 @@ async def test_a_client_that_asks_for_more_than_it_reads_is_not_read_either_and_
 
 async def test_there_are_not_more_sockets_than_seats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_process, "MAX_SOCKETS", PER_ADDRESS + 2)
-    async with serving(proxies=("127.0.0.1",)) as client:
+    async with serving(proxy="127.0.0.1") as client:
         sockets = []
         for last, seats in ((1, f"{PER_ADDRESS} connections from your address"), (2, f"{PER_ADDRESS + 2} connections")):
             address = {"X-Forwarded-For": f"192.0.2.{last}"}

@@ -167,7 +167,7 @@ async def test_a_client_does_not_raise_the_servers_limit_of_memory(
 
 
 async def test_there_are_not_more_engines_than_seats() -> None:
-    async with serving(proxies=("127.0.0.1",)) as client:
+    async with serving(proxy="127.0.0.1") as client:
         sockets = [await client.ws_connect("/gtp") for _ in range(ADDRESS_ENGINES)]
         response = await client.get("/gtp")
         assert (response.status, await response.text()) == (503, "There are already 6 engines from your address.\n")

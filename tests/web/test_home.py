@@ -9,7 +9,7 @@ from web.browser import Windows, needs_browser, open_record, until
 from web.page_support import MY_MOVE, click_point, moves_of, new_game, play, server
 
 from gtp_engine.config import Config
-from gtp_engine.people.web import engine_host
+from gtp_engine.people.web import access, engine_host
 from gtp_engine.people.web.access import Role, Tokens
 from gtp_engine.people.web.saved_games import SavedGames
 from gtp_engine.people.web.web_process import with_chosen_network
@@ -130,9 +130,10 @@ async def refused_in_the_list(page: "Page") -> None:
     await other.close()
 
 
-async def test_links_to_watch_and_to_play(windows: Windows, tmp_path: Path) -> None:
+async def test_links_to_watch_and_to_play(windows: Windows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Anyone with the address of a game played for its owner; links from this machine led others to their own."""
-    async with server(tmp_path, token="the-token-of-the-owner", others=("localhost",)) as port:
+    monkeypatch.setattr(access, "machine_addresses", lambda: ["localhost"])
+    async with server(tmp_path, token="the-token-of-the-owner", host="0.0.0.0") as port:
         page = await windows.page(f"http://127.0.0.1:{port}/?token=the-token-of-the-owner")
         await new_game(page, size="9", human="B")
         await play(page, "C3")

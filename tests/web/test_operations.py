@@ -128,7 +128,7 @@ async def test_delays_of_the_event_loop_are_counted() -> None:
 async def test_the_log_of_requests_has_no_secrets(is_json: bool) -> None:
     lines: list[str] = []
     operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
-    async with serving(token=TOKEN, proxies=("127.0.0.1",), operations=operations) as client:
+    async with serving(token=TOKEN, proxy="127.0.0.1", operations=operations) as client:
         await client.get("/gtp?token=wrong-but-secret")
         await client.get(f"/?token={TOKEN}", headers={"X-Forwarded-For": "192.0.2.1"}, allow_redirects=False)
         await client.get("/missing", headers={"Authorization": f"Bearer {TOKEN}"})
@@ -155,7 +155,7 @@ async def test_no_request_writes_a_line_of_the_log(is_json: bool) -> None:
     lines: list[str] = []
     operations = Operations(ServerLog(is_json=is_json, write=lines.append), logs_requests=True)
     headers = {"X-Forwarded-For": "\u202e192.0.2.1 forged", "User-Agent": "forged", "Referer": "forged"}
-    async with serving(token=TOKEN, proxies=("127.0.0.1",), operations=operations) as client:
+    async with serving(token=TOKEN, proxy="127.0.0.1", operations=operations) as client:
         for sign in SIGNS:
             await client.get(URL(f"/{sign}request:{sign}10.0.0.9{sign}compute", encoded=True), headers=headers)
     for line, _ in zip(lines, SIGNS, strict=True):

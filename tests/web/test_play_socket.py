@@ -16,7 +16,7 @@ from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType
 from busy_machine import bound
 from web.attacks import NEW
 from web.play_transcripts import FOLDER, received, replay
-from web.serving import RolloutSource, close, connections, saved_game, serving, until
+from web.serving import RolloutSource, client_at, close, connections, saved_game, serving, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -169,7 +169,7 @@ async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monke
     host = EngineHost(source.config, source.load, print)
     host.start()
     games = OpenGames(host, SavedGames(tmp_path))
-    game = await games.find(name, "")
+    game = await games.find(name, client_at(""))
     monkeypatch.setattr(Engine, "outcome", find)
     passing = asyncio.create_task(game.change(lambda session: session.play("pass")))
     await until(lambda: game.message()["phase"] == "scoring")
@@ -270,7 +270,7 @@ async def test_games_that_no_page_shows_keep_few_engines(tmp_path: Path, monkeyp
 async def test_new_games_of_an_address_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may push an old game out: some hundred of them had removed all that others had played."""
     monkeypatch.setattr(open_games, "NEW_GAMES", (2.0, 0.01))
-    async with serving(RolloutSource(), games=tmp_path, proxies=("127.0.0.1",)) as client:
+    async with serving(RolloutSource(), games=tmp_path, proxy="127.0.0.1") as client:
         sockets = [await client.ws_connect("/play") for _ in range(3)]
         for socket in sockets[:2]:
             game = await ask(socket, **NEW)
@@ -382,7 +382,7 @@ async def test_those_at_one_address_take_turns(tmp_path: Path) -> None:
     host = EngineHost(source.config, source.load, print)
     host.start()
     games, gate, order = OpenGames(host, SavedGames(tmp_path)), threading.Event(), list[str]()
-    game = await games.find("0123456789abcdef", "")
+    game = await games.find("0123456789abcdef", client_at(""))
     addresses = ["192.0.2.1"] * 4 + ["192.0.2.2"]
 
     def change(address: str) -> Callable[[GameSession], object]:

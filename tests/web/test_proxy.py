@@ -44,7 +44,7 @@ async def behind_nginx(folder: Path, source: FakeSource) -> AsyncIterator[tuple[
         pytest.skip("no openssl to make a certificate with")
     port = free_port()
     async with serving(
-        source, token=TOKEN, names=("club.example",), proxies=("127.0.0.1",), games=folder / "games"
+        source, token=TOKEN, allowed_host="club.example", proxy="127.0.0.1", games=folder / "games"
     ) as inner:
         site = example("nginx").replace("443 ssl", f"127.0.0.1:{port} ssl").replace("8361", str(inner.port))
         site = re.sub(r"/etc/\S+/fullchain.pem", str(folder / "own.pem"), site)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound
-from web.serving import RolloutSource, serving, until
+from web.serving import RolloutSource, client_at, serving, until
 from web.test_play_socket import NEW, ask
 
 from gtp_engine.base.errors import SgfError, TengenError
@@ -29,8 +29,8 @@ def sleeping(data: bytes) -> None:
 
 async def call(function: object, data: bytes) -> object:
     records = RecordProcesses()
-    async with records.turn(data, "192.0.2.1"):
-        return await records.call(function, data, lambda: False)  # type: ignore[arg-type]
+    async with records.turn(data, client_at("192.0.2.1")):
+        return await records.call(function, data, client_at("192.0.2.1"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("length", [10, SHORT + 1])
@@ -65,7 +65,7 @@ async def test_what_a_client_that_has_gone_has_sent_is_not_read() -> None:
     """Fifty of them held 170 MiB for most of a minute, a process for each."""
     records = RecordProcesses()
     with pytest.raises(TengenError, match="the client has gone"):
-        await records.call(sleeping, bytes(SHORT + 1), lambda: True)
+        await records.call(sleeping, bytes(SHORT + 1), client_at("192.0.2.1", is_lost=True))
 
 
 async def test_work_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,13 +79,13 @@ async def test_work_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_an_address_has_a_long_and_a_short_record_at_a_time(length: int) -> None:
     """Fifty threads that read short ones, or queries about long games, kept moves waiting for two seconds and more."""
     records, data, other = RecordProcesses(), bytes(length), bytes(2 * SHORT + 1 - length)
-    async with records.turn(data, "2001:db8::1"):
+    async with records.turn(data, client_at("2001:db8::1")):
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05), records.turn(data, "2001:db8::2"):
+            async with asyncio.timeout(0.05), records.turn(data, client_at("2001:db8::2")):
                 pass
-        async with records.turn(other, "2001:db8::2"), records.turn(data, "192.0.2.1"):
+        async with records.turn(other, client_at("2001:db8::2")), records.turn(data, client_at("192.0.2.1")):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05), records.turn(data, "192.0.2.2"):
+                async with asyncio.timeout(0.05), records.turn(data, client_at("192.0.2.2")):
                     pass
 
 

@@ -1,7 +1,7 @@
 """The engine over a network, and a page to play and to analyse on.
 
     web_process       `gtp-engine serve` as a process; which address is answered by what
-    server_settings   where it listens, who may connect, how it encrypts; whether aiohttp is there
+    server_settings   where it listens, who may connect, how it encrypts
     access            checks of every request: names, origins, the token
     engine_host       the networks, shared by all clients, the thread for analyses, and who searches first
     client_socket     a WebSocket, accepted within limits, and what is on its way to the client

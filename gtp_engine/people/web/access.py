@@ -17,18 +17,18 @@ import socket
 import time
 from base64 import urlsafe_b64encode
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from gtp_engine.base.languages import translator
 from gtp_engine.base.streams import write_log
+from gtp_engine.people.web.server_settings import ServerSettings, listed, machine_addresses, parsed_address
 
 
 class Role(IntEnum):
@@ -81,24 +81,6 @@ MOST_ADDRESSES: Final = 1000
 """Addresses whose tokens are remembered."""
 
 
-class Tokens:
-    """The token `secret`, which lets do everything, and those for less that follow from it; only hashes are kept."""
-
-    def __init__(self, secret: str) -> None:
-        self._key: Final = _hash(secret)
-        self._hashes: Final = {role: _hash(self.for_role(role)) for role in (Role.WATCH, Role.PLAY)}
-        self._hashes[Role.COMPUTE] = self._key
-
-    def for_role(self, role: Role) -> str:
-        """Return the token for watching or for playing."""
-        return urlsafe_b64encode(hmac.digest(self._key, role.name.encode(), "sha256")[:24]).decode("ascii")
-
-    def role_of(self, token: str) -> Role | None:
-        """Return the role of a token, None for a wrong one."""
-        given = _hash(token)
-        return max((role for role, known in self._hashes.items() if hmac.compare_digest(given, known)), default=None)
-
-
 class Pace:
     """Lets pass so much at once, and `rate` in a second; what comes faster has to wait."""
 
@@ -133,64 +115,65 @@ def by_address(make: Callable[[], T]) -> Callable[[str], T]:
     return lambda address: known(network_of(address))
 
 
-class Guesses:
-    """Counts the wrong tokens of each address, so that none can be found by trying; `log` is told.
+class Tokens:
+    """The token `secret`, which lets do everything, and those for less that follow from it; only hashes are kept.
 
-    A token that was wrong before is no guess: a browser repeats that of an earlier server.
+    Counts the wrong tokens of each address, so that none can be found by trying; `log` is told.  A token that was wrong
+    before is no guess: a browser repeats that of an earlier server.
     """
 
-    def __init__(self, log: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, secret: str, log: Callable[[str], None] = write_log, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._key: Final = _hash(secret)
+        self._hashes: Final = {role: _hash(self.for_role(role)) for role in (Role.WATCH, Role.PLAY)}
+        self._hashes[Role.COMPUTE] = self._key
         self._log: Final = log
         self._paces: Final = by_address(lambda: Pace(MOST_GUESSES, 1 / GUESS_SECONDS, now))
         self._wrong: Final = by_address(lambda: deque[bytes](maxlen=MOST_GUESSES))  # hashes
         self._right: Final = by_address(set[bytes])  # one for each role at most
-        self.count = 0
+        self.guesses = 0
         """Wrong tokens so far."""
 
+    def for_role(self, role: Role) -> str:
+        """Return the token for watching or for playing."""
+        return urlsafe_b64encode(hmac.digest(self._key, role.name.encode(), "sha256")[:24]).decode("ascii")
+
+    def role_of(self, token: str) -> Role | None:
+        """Return the role of a token, None for a wrong one."""
+        given = _hash(token)
+        return max((role for role, known in self._hashes.items() if hmac.compare_digest(given, known)), default=None)
+
     def may_try(self, address: str, token: str) -> bool:
-        """Return whether a token of this address is to be looked at."""
+        """Return whether a token of this address is to be looked at; one that was right before always is."""
         return self._paces(address).left >= 1.0 or _hash(token) in self._right(address)
 
-    def was_right(self, address: str, token: str) -> None:
-        """Note that the token was right: it is looked at from this address always."""
-        self._right(address).add(_hash(token))
-
-    def was_wrong(self, address: str, token: str) -> None:
-        """Note that the token was wrong."""
-        pace, wrong, given = self._paces(address), self._wrong(address), _hash(token)
-        if given in wrong:
-            return
-        wrong.append(given)
-        pace.delay()
-        self.count += 1
-        rest = "" if pace.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
-        self._log(f"wrong token from {address or 'an unknown address'}{rest}")
+    def tried(self, address: str, token: str) -> Role | None:
+        """Return the role of a token of this address, None for a wrong one, and remember whether it was right."""
+        role, given, pace = self.role_of(token), _hash(token), self._paces(address)
+        if role is not None:
+            self._right(address).add(given)
+        elif given not in (wrong := self._wrong(address)):
+            wrong.append(given)
+            pace.delay()
+            self.guesses += 1
+            rest = "" if pace.left >= 1.0 else f"; no new one is looked at for {GUESS_SECONDS:g} seconds"
+            self._log(f"wrong token from {address or 'an unknown address'}{rest}")
+        return role
 
 
 class Access:
-    """Checks requests; `token` is None where none is needed, `names` are those of this server, in lower case.
+    """Checks requests to a server with these settings; `token` is None where none is needed."""
 
-    What `proxies`, addresses, say about their clients is believed.  Other machines reach the server at `others`.
-    """
-
-    def __init__(
-        self,
-        token: str | None,
-        names: frozenset[str],
-        *,
-        is_encrypted: bool,
-        proxies: frozenset[str] = frozenset(),
-        others: Sequence[str] = (),
-        log: Callable[[str], None] = write_log,
-    ) -> None:
-        self._tokens: Final = None if token is None else Tokens(token)
+    def __init__(self, settings: ServerSettings, token: str | None, log: Callable[[str], None] = write_log) -> None:
+        self.tokens: Final = None if token is None else Tokens(token, log)
         own = socket.gethostname().lower()  # as others in the local network write it, or the first part of it
         short = own.partition(".")[0]
-        self._names: Final = (names | {"localhost", own, short, f"{short}.local"}) - {""}
-        self._is_encrypted: Final = is_encrypted
-        self._proxies: Final = proxies
-        self._host: Final = next(iter(others), None)
-        self.guesses: Final = Guesses(log)
+        others = {"localhost", settings.host.lower(), own, short, f"{short}.local"}
+        self._names: Final = (listed(settings.allowed_host) | others) - {""}
+        self._is_encrypted: Final = settings.certificate is not None
+        self._proxies: Final = listed(settings.proxy)
+        self._host: Final = None if settings.is_local else next(iter(machine_addresses()), None)
 
     async def on_prepare(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add the headers to a response."""
@@ -202,7 +185,7 @@ class Access:
         request[ADDRESS] = self.address_of(request)
         request[ROLE] = found = self.role_of(request)
         response = await handler(request)
-        given, tokens = request.query.get("token"), self._tokens
+        given, tokens = request.query.get("token"), self.tokens
         # Where the token's role is less, a cookie allows more.
         if given and tokens and not response.prepared and tokens.role_of(given) == found:
             proxied = request.remote in self._proxies and request.headers.get("X-Forwarded-Proto") == "https"
@@ -223,7 +206,7 @@ class Access:
             raise web.HTTPBadRequest(text="role: expected watch or play\n")
         if role > request[ROLE]:
             raise web.HTTPForbidden(text="Your token allows less than that.\n")
-        token = None if self._tokens is None else self._tokens.for_role(role)
+        token = None if self.tokens is None else self.tokens.for_role(role)
         found = {"role": role.name.lower(), "token": token, "host": self._host}
         return web.json_response(found, headers={"Cache-Control": "no-store"})
 
@@ -233,7 +216,7 @@ class Access:
         if address in self._proxies:
             forwarded = ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")
             for each in reversed([one.strip() for one in forwarded if one.strip()]):
-                address = each if _parsed(each) else ""
+                address = each if parsed_address(each) else ""
                 if address not in self._proxies:
                     break
         return address
@@ -245,17 +228,14 @@ class Access:
         if request.path == HEALTH:
             return Role.WATCH
         needed = _NEEDED.get(request.path, Role.WATCH)
-        if self._tokens is None:
+        if self.tokens is None:
             return Role.COMPUTE
         address, found, is_refused = self.address_of(request), None, False
         for token in filter(None, _tokens_in(request)):
-            if not self.guesses.may_try(address, token):
+            if not self.tokens.may_try(address, token):
                 is_refused = True
-            elif (role := self._tokens.role_of(token)) is not None:
-                self.guesses.was_right(address, token)
+            elif (role := self.tokens.tried(address, token)) is not None:
                 found = max(role, found or role)
-            else:
-                self.guesses.was_wrong(address, token)
         if found is None and is_refused:
             text = "Too many wrong tokens have come from your address: wait a minute.\n"
             raise web.HTTPTooManyRequests(text=text)
@@ -270,22 +250,14 @@ class Access:
     def _foreign(self, request: web.Request) -> str:
         """Return why a request seems to come from another site, "" if it does not."""
         host = request.headers.get("Host", "")
-        if not self._is_own(host):
+        name = _parts(f"//{host}").hostname or ""
+        if name not in self._names and parsed_address(name) is None:
             return "This server does not accept that name: use its address, or start it with --allowed-host."
         origin = request.headers.get("Origin")
         is_sent = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and request.path != "/"
-        if is_sent or (origin is not None and _place(origin) != host.lower()):
+        if is_sent or (origin is not None and _parts(origin).netloc.lower() != host.lower()):
             return "Pages of other sites may not use this server."
         return ""
-
-    def _is_own(self, host: str) -> bool:
-        """Return whether a `Host` header names this server."""
-        try:
-            parts = urlsplit(f"//{host}")
-            name, _ = parts.hostname or "", parts.port
-        except ValueError:
-            return False
-        return name in self._names or _parsed(name) is not None
 
 
 def cookie_name(request: web.Request, role: Role) -> str:
@@ -298,12 +270,14 @@ def cookie_name(request: web.Request, role: Role) -> str:
     return f"tengen-token-{port}" if role is Role.COMPUTE else f"tengen-token-{port}-{role.name.lower()}"
 
 
-def _place(origin: str) -> str:
-    """Return the host and port of an origin, in lower case; "" if it has none."""
+def _parts(address: str) -> SplitResult:
+    """Return the parts of an address, none of one whose host or port is nonsense."""
     try:
-        return urlsplit(origin).netloc.lower()
+        parts = urlsplit(address)
+        _ = parts.port  # ValueError for words
     except ValueError:
-        return ""
+        return urlsplit("")
+    return parts
 
 
 def _question(request: web.Request) -> str:
@@ -339,16 +313,9 @@ def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()
 
 
-def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return an address as a value, None for what is none."""
-    with suppress(ValueError):
-        return ipaddress.ip_address(address)
-    return None
-
-
 def network_of(address: str) -> str:
     """Return what belongs to one client: the address, or the network of 64 bits of one that has 128."""
-    parsed = _parsed(address)
+    parsed = parsed_address(address)
     if parsed is None or parsed.version == 4:
         return address
     return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))

@@ -1,8 +1,8 @@
 """The WebSocket of one client: accepted while there are seats, read and written message by message.
 
 Messages come from any thread and are sent in order, within limits.  A client that reads too slowly is first held back:
-no more messages are read from it, and a thread that answers it waits (`put_and_wait`).  It is dropped
-once too much waits nevertheless, or nothing moves any more.
+no more messages are read from it, and a thread that answers it waits (`put_and_wait`).  It is dropped once too much
+waits nevertheless, or nothing moves any more.
 
 A client that sends too fast is held back in the same way (`Pace`), and what it sends is dealt with in small steps, so
 that all clients have their turn.
@@ -81,10 +81,10 @@ Without encryption: with it, asyncio reads up to 256 kB."""
 _CONTROL: Final = 8
 """The first code of frames that may stand between those of a message, such as pings (RFC 6455, 5.5)."""
 
+_HEAD: Final = re.compile(rb"(.)(?:([\x80-\xfd])|\xfe(..)|\xff(.{8})).{4}", re.DOTALL)
+"""What a masked frame begins with: its code, its length in a byte or in those after it, the mask."""
+
 _PONG: Final = b"\x8a\x00"
-_LONGEST_HEAD: Final = 14
-_MASK: Final = bytes(4)
-"""Bytes of the head of a frame at most, the mask at its end."""
 
 _LINE: Final = re.compile(rb"([^\r\n]+)(?:\r\n|\r|\n)?|[\r\n]+")
 """A line, or line ends that no line precedes: together one empty line, which ends an analysis by GTP."""
@@ -165,13 +165,13 @@ def too_many_values(text: bytes) -> str:
 
 async def close_all(seats: Seats) -> None:
     """Tell every client that the server ends."""
+    await asyncio.gather(*(_close(response, WSCloseCode.GOING_AWAY) for response in tuple(seats.sockets)))
 
-    async def close(response: web.WebSocketResponse) -> None:
-        with contextlib.suppress(OSError):
-            async with asyncio.timeout(END_WAIT):
-                await response.close(code=WSCloseCode.GOING_AWAY)
 
-    await asyncio.gather(*(close(response) for response in tuple(seats.sockets)))
+async def _close(response: web.WebSocketResponse, code: int) -> None:
+    with contextlib.suppress(OSError):
+        async with asyncio.timeout(END_WAIT):
+            await response.close(code=code)
 
 
 class _SoundFrames:
@@ -184,9 +184,9 @@ class _SoundFrames:
     def __init__(self, parser: Any, refuse: Callable[[str], None]) -> None:
         self._parser: Final = parser
         self._refuse: Final = refuse
-        self._head = b""
+        self._begun = b""  # of a frame's head
+        self._left = 0  # of a frame's content
         self._fragments = 0  # of a message that goes on
-        self._left = 0  # of the frame's content
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._parser, name)
@@ -201,26 +201,20 @@ class _SoundFrames:
 
     def _fault(self, data: bytes) -> str:
         """Return what is wrong with the frames that begin in the data, "" for nothing."""
-        place = min(self._left, len(data))
-        self._left -= place
+        data, place = self._begun + data, self._left  # one of the two is nothing
         while place < len(data):
-            head = self._head + data[place : place + _LONGEST_HEAD - len(self._head)]
-            if len(head) > 1 and not head[1] & 0x80:
+            if data[place + 1 : place + 2] and data[place + 1] < 0x80:
                 return "a frame is not masked"
-            bits = head[1] & 0x7F if len(head) > 1 else 0
-            more = {126: 2, 127: 8}.get(bits, 0)
-            size = 2 + more + len(_MASK)
-            if len(head) < size:
-                self._head = head
-                return ""
-            if head[0] & 0x0F < _CONTROL:
-                self._fragments = 0 if head[0] & 0x80 else self._fragments + 1
+            if (head := _HEAD.match(data, place)) is None:
+                break
+            (code,) = head[1]
+            if code & 0x0F < _CONTROL:
+                self._fragments = 0 if code & 0x80 else self._fragments + 1
             if self._fragments >= MOST_FRAGMENTS:
                 return f"a message has {MOST_FRAGMENTS} frames at most"
-            length = int.from_bytes(head[2 : 2 + more], "big") if more else bits
-            place += size - len(self._head)
-            step = min(length, len(data) - place)
-            self._head, self._left, place = b"", length - step, place + step
+            length = head[2][0] & 0x7F if head[2] else int.from_bytes(head[3] or head[4], "big")
+            place = head.end() + length
+        self._begun, self._left = data[place:], max(0, place - len(data))
         return ""
 
 
@@ -249,16 +243,17 @@ class _Socket(web.WebSocketResponse):
 
 
 class ClientSocket:
-    """A WebSocket that is open on `transport`; made in the event loop, in which its coroutines run.
+    """A WebSocket that a request has opened on one of the `seats`; made in the event loop, in which its coroutines run.
 
     What is sent to the client waits in order; the methods about that are for any thread.
     """
 
-    def __init__(self, response: web.WebSocketResponse, transport: asyncio.BaseTransport | None, bulk: Pace) -> None:
+    def __init__(self, response: web.WebSocketResponse, request: web.Request, seats: Seats) -> None:
         self.response: Final = response
-        self._transport: Final = transport
+        self.address: Final = request[ADDRESS]
+        self._transport: Final = request.transport
         self._loop: Final = asyncio.get_running_loop()
-        self._bulk: Final = bulk
+        self._bulk: Final = seats.bulk(self.address)
         self._messages: Final = Pace(*MESSAGES)
         self._lines: Final = Pace(*LINES)
         self._characters: Final = Pace(*CHARACTERS)
@@ -301,17 +296,20 @@ class ClientSocket:
         if size > SMALL and (delay := self._bulk.delay(size)):
             await self.pause(delay)
 
-    async def lines(self, message: bytes) -> AsyncIterator[bytes]:
-        """Yield the lines of a message, of empty ones in a row one, until the client goes."""
-        end = time.monotonic() + TURN
-        for found in _LINE.finditer(message):
-            yield found[1] or b""
-            delay = self._lines.delay()
-            if delay or time.monotonic() > end:
-                await self.pause(delay)
-                end = time.monotonic() + TURN
-            if self.is_closed:
-                return
+    async def lines(self) -> AsyncIterator[bytes | None]:
+        """Yield the lines of messages, of empty ones in a row one, until the client goes; None if it sends no more."""
+        async for message in self.messages():
+            if message == NO_MORE:
+                yield None
+            end = time.monotonic() + TURN
+            for found in _LINE.finditer(message):
+                yield found[1] or b""
+                delay = self._lines.delay()
+                if delay or time.monotonic() > end:
+                    await self.pause(delay)
+                    end = time.monotonic() + TURN
+                if self.is_closed:
+                    break
 
     async def pause(self, seconds: float) -> None:
         """Wait, at least until others have had their turn; no longer once the client has gone."""
@@ -329,9 +327,7 @@ class ClientSocket:
         """Close the connection after everything has been sent."""
         while self._waiting and not self.is_closed:
             await asyncio.sleep(0.01)
-        with contextlib.suppress(OSError):
-            async with asyncio.timeout(END_WAIT):
-                await self.response.close()
+        await _close(self.response, WSCloseCode.OK)
 
     def is_lost(self) -> bool:
         """Return whether the connection is closed, though what it had brought may not have been read.
@@ -374,7 +370,11 @@ class ClientSocket:
                 while self._waiting and not self.is_closed:
                     async with asyncio.timeout(STALL):
                         await self.response.send_str(self._waiting[0])
-                    self._sent()
+                    with self._changed:
+                        if self._waiting:  # else the socket has been shut
+                            self._size -= len(self._waiting.popleft())
+                        self._changed.notify_all()
+                    self._update()
         except (ClientError, OSError):  # it has gone, or reads nothing: TimeoutError is an OSError
             self.drop()
 
@@ -396,14 +396,6 @@ class ClientSocket:
     def _ask(self) -> None:
         if isinstance(self._transport, asyncio.WriteTransport) and not self._transport.is_closing():
             self._transport.write(_PONG)
-
-    def _sent(self) -> None:
-        """Note that the oldest message has been sent."""
-        with self._changed:
-            if self._waiting:
-                self._size -= len(self._waiting.popleft())
-            self._changed.notify_all()
-        self._update()
 
     def _update(self) -> None:
         """Let the event loop see what has changed."""
@@ -431,7 +423,7 @@ async def accepted(request: web.Request, seats: Seats) -> AsyncIterator[ClientSo
             await response.prepare(request)
         except ValueError:  # base64's, for a key that is not ASCII
             raise web.HTTPBadRequest(text="This is not a WebSocket handshake.\n") from None
-        client = ClientSocket(response, request.transport, seats.bulk(request[ADDRESS]))
+        client = ClientSocket(response, request, seats)
         sender = asyncio.create_task(client.send_all())
         seats.sockets.add(response)
         try:

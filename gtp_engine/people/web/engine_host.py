@@ -18,7 +18,6 @@ from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-from gtp_engine.evaluation.shared import EvaluatorWork
 from gtp_engine.nn.metadata import read_info
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
@@ -52,7 +51,8 @@ class EngineHost:
         self._load: Final = load
         self.schedule: Final = SharedSchedule()
         """The schedules of all clients; each abandons its own at the end."""
-        self._source: Final[Future[SharedEngines]] = Future()
+        self.loading: Final[Future[SharedEngines]] = Future()
+        """What the networks are loaded into, or the error that made loading fail."""
         self._chosen: SharedEngines | None = None
         self._thread: Final = threading.Thread(target=self._run, name="analyses", daemon=True)
 
@@ -60,13 +60,9 @@ class EngineHost:
         """Begin to load; return at once."""
         self._thread.start()
 
-    def when_failed(self, callback: Callable[[BaseException], object]) -> None:
-        """Call `callback` from another thread if loading fails."""
-        self._source.add_done_callback(lambda source: callback(error) if (error := source.exception()) else None)
-
     def source(self) -> SharedEngines:
         """Return what the networks are loaded into, waiting for it; raises the error that made loading fail."""
-        return self._chosen or self._source.result()
+        return self._chosen or self.loading.result()
 
     def use_network(self, name: str) -> None:
         """Load another network, one of `NetworkMenu.names` or BEST, for games and analyses that begin later.
@@ -90,16 +86,12 @@ class EngineHost:
     @property
     def is_loaded(self) -> bool:
         """Whether the networks are loaded."""
-        return self._source.done() and self._source.exception() is None
-
-    def work(self) -> EvaluatorWork | None:
-        """Return what the network has done so far, None without one or before it is loaded."""
-        return self.source().work() if self.is_loaded else None
+        return self.loading.done() and self.loading.exception() is None
 
     def stop_loading(self) -> None:
         """Let no one wait any longer for networks that are still being loaded; for `source` that is an error."""
         with suppress(InvalidStateError):
-            self._source.set_exception(TengenError("the server ends"))
+            self.loading.set_exception(TengenError("the server ends"))
 
     def close(self) -> bool:
         """End the analyses and free the networks; return False if that takes too long, or if they are being loaded.
@@ -108,7 +100,7 @@ class EngineHost:
         """
         self.stop_loading()
         self.schedule.close()
-        if self._thread.is_alive() and self._source.exception() is None:
+        if self._thread.is_alive() and self.loading.exception() is None:
             self._thread.join(END_WAIT)
         return not self._thread.is_alive()
 
@@ -118,10 +110,10 @@ class EngineHost:
             source = self._load(self.config)
         except BaseException as error:
             with suppress(InvalidStateError):  # the server ends
-                self._source.set_exception(error)
+                self.loading.set_exception(error)
             return
         try:
-            self._source.set_result(source)
+            self.loading.set_result(source)
         except InvalidStateError:  # the server ends
             source.close()
             return
@@ -143,13 +135,13 @@ class NetworkMenu(NamedTuple):
         current = config.network.model or default_name()
         names = {}
         for name, path in named_networks().items():
-            info = None
-            with suppress(ModelError):
+            try:
                 info = read_info(onnx_files(path)[0] if path.is_dir() else path)
+            except ModelError:
+                continue
             is_builtin = path.parent == shipped_folder() and path.is_file()
-            if is_builtin and info is not None and info.sizes.only is not None:
-                continue  # it plays its board anyway when the network that ships is chosen
-            if info is not None and not info.needs_profile:
+            # One for a single board plays it anyway when the network that ships is chosen.
+            if not info.needs_profile and not (is_builtin and info.sizes.only is not None):
                 key = BUILTIN if is_builtin else name
                 names[key] = name if info.sizes == ANY_BOARD else f"{name} ({info.sizes})"
         names.setdefault(current, Path(current).stem)

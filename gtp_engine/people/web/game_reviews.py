@@ -54,8 +54,6 @@ from gtp_engine.search.limits import CancelToken
 GROUP: Final = 8
 """Positions searched side by side: few, so that pages get the progress every few seconds."""
 
-OnMessage = Callable[[Message], None]
-
 MOST_REVIEWS: Final = 50
 """Reviews that are kept on disk, about a megabyte each; the oldest makes room for a new one."""
 
@@ -208,35 +206,29 @@ class SavedReviews(JsonFiles):
         return {}
 
 
-class _Running(NamedTuple):
-    """The review that is under way."""
-
-    name: str
-    cancel: CancelToken
-    task: asyncio.Task[None]
-
-
 class GameReviews:
-    """Reviews open `games` with the network of `host`, and keeps the reviews in `saved`.
+    """Reviews open `games` with the network of `host`, one at a time, and keeps the reviews in `saved`.
 
     Coroutines are for the event loop.
     """
 
     def __init__(self, host: EngineHost, games: OpenGames, saved: SavedReviews) -> None:
         self.host: Final = host
+        self.saved: Final = saved
         self._games: Final = games
-        self._saved: Final = saved
         self._lock: Final = asyncio.Lock()
         self._human: tuple[Evaluator, RankTable | None] | None = None
         self._loading: Final = threading.Lock()
-        self._running: _Running | None = None
+        self._running = ""  # the game that is being reviewed
+        self._cancel = CancelToken()
+        self._task: asyncio.Task[None] | None = None
         self._latest: Message = {}
         self._finished: Final[dict[str, FinishedReview]] = {}  # the newest is the last
 
     async def message(self, name: str) -> Message:
         """Return what is known about the review of a game as a message."""
         finished = await self._find(name)
-        if self._running is not None and self._running.name == name and self._latest:
+        if self._running == name and self._latest:
             return self._latest
         return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message(name)
 
@@ -248,17 +240,13 @@ class GameReviews:
             stored = await asyncio.to_thread(stored_review, game.record(), self.host.config)
             if stored is not None:
                 self._remember(game.name, stored)
-                await asyncio.to_thread(self._saved.save, game.name, stored)  # the list of games reads it there
+                await asyncio.to_thread(self.saved.save, game.name, stored)  # the list of games reads it there
 
     async def remove(self, name: str) -> None:
         """End and remove the review of a game that is removed; raises JsonFileError."""
         await self.cancel(name)
         self._finished.pop(name, None)
-        await asyncio.to_thread(self._saved.remove, name)
-
-    async def accuracies(self) -> dict[str, Message]:
-        """Return the accuracies of the reviews that are kept (see `SavedReviews`)."""
-        return await asyncio.to_thread(self._saved.accuracies)
+        await asyncio.to_thread(self.saved.remove, name)
 
     async def start(self, game: OpenGame, effort: Effort) -> None:
         """Begin to review a game, in the background, with this effort.
@@ -266,23 +254,19 @@ class GameReviews:
         A review that no page shows gives way; raises TengenError while a page shows another one that is under way.
         """
         async with self._lock:
-            running = self._running
-            if running is not None:
-                if running.name == game.name:
-                    return
-                if self._games.is_shown(running.name):
-                    raise TengenError("another game is being reviewed; try again when that review is finished")
-                await self._end(running)
-            cancel = CancelToken()
-            self._latest = {}
-            task = asyncio.create_task(self._review(game, effort, cancel))
-            self._running = _Running(game.name, cancel, task)
+            if self._running == game.name:
+                return
+            if self._games.is_shown(self._running):
+                raise TengenError("another game is being reviewed; try again when that review is finished")
+            await self._end()
+            self._running, self._latest, self._cancel = game.name, {}, CancelToken()
+            self._task = asyncio.create_task(self._review(game, effort, self._cancel))
 
     async def cancel(self, name: str) -> None:
         """End the review of a game if it is under way; what it has found is dropped."""
         async with self._lock:
-            if self._running is not None and self._running.name == name:
-                await self._end(self._running)
+            if self._running == name:
+                await self._end()
 
     async def file(self, name: str, format: str) -> Message:
         """Return a file of a finished review as a message, its bytes in base 64; raises TengenError."""
@@ -297,14 +281,14 @@ class GameReviews:
     async def close(self) -> None:
         """End the review that is under way."""
         async with self._lock:
-            if self._running is not None:
-                await self._end(self._running)
+            await self._end()
             if self._human is not None:
                 self._human[0].close()
 
-    async def _end(self, running: _Running) -> None:
-        running.cancel.cancel()
-        await asyncio.wait((running.task,))
+    async def _end(self) -> None:
+        self._cancel.cancel()
+        if self._task is not None:
+            await asyncio.wait((self._task,))
 
     async def _review(self, game: OpenGame, effort: Effort, cancel: CancelToken) -> None:
         """Review a game, and tell its pages."""
@@ -320,20 +304,20 @@ class GameReviews:
         try:
             finished = await asyncio.to_thread(work)
             self._remember(name, finished)
-            await asyncio.to_thread(self._saved.save, name, finished)
+            await asyncio.to_thread(self.saved.save, name, finished)
         except GuestCancelled:
             pass
         except Exception as error:
             self._games.publish(name, self._games.error_message(error, "in a review"))
         finally:
-            self._running = None
+            self._running = ""
             self._games.publish(name, await self.message(name))
 
     async def _find(self, name: str) -> FinishedReview | None:
         """Return the finished review of a game, if there is one, from memory or else from disk."""
         if name not in self._finished:
             try:
-                saved = await asyncio.to_thread(self._saved.load, name)
+                saved = await asyncio.to_thread(self.saved.load, name)
             except JsonFileError as error:
                 self.host.log(str(error))
                 saved = None
@@ -377,7 +361,7 @@ class Studies:
     Coroutines and methods are for the event loop; `send` is called there.
     """
 
-    def __init__(self, games: OpenGames, reviews: GameReviews, send: OnMessage) -> None:
+    def __init__(self, games: OpenGames, reviews: GameReviews, send: Callable[[Message], None]) -> None:
         self._host: Final = reviews.host
         self._games: Final = games
         self._reviews: Final = reviews

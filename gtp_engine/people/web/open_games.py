@@ -25,7 +25,7 @@ from gtp_engine.people.review.annotations import is_own_output
 from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.access import Pace, by_address, network_of
-from gtp_engine.people.web.client_socket import CHECK, Locks
+from gtp_engine.people.web.client_socket import CHECK, ClientSocket, Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
 from gtp_engine.people.web.record_processes import RecordProcesses, check_record
 from gtp_engine.people.web.saved_games import DAMAGED, DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
@@ -60,9 +60,6 @@ MOST_IDLE: Final = 8
 NEW_GAMES: Final = (60.0, 0.1)
 """Games that an address may begin at once, and in a second when these are used up: each may push an old one out."""
 
-LEVEL: Final = "play.level"
-"""The option that sets how strongly the engine plays."""
-
 
 class OpenGame:
     """A game, which is saved after every change; `viewers` receive messages about it as text.
@@ -92,7 +89,7 @@ class OpenGame:
         """Why the last change is not on the disk, "" if it is."""
         self._end: Final = CancelToken()
         self._thinking: asyncio.Task[None] | None = None
-        self._published, _ = PublishedTree(name, None, {}).after(session.tree)
+        self.published, _ = PublishedTree(name, None, {}).after(session.tree)
         self._record = session.to_bytes(is_main=True)
         self._state = state_of(session)
         self._state_time = time.monotonic()
@@ -112,7 +109,6 @@ class OpenGame:
         return {
             "type": "game",
             "id": self.name,
-            "level": self._kept.level,
             "thinking": self.is_thinking,
             "opened": not self._session.is_own,
             "compiling": self._session.engine.kernels.is_compiling,
@@ -121,14 +117,10 @@ class OpenGame:
             **self._state,
         }
 
-    def tree_message(self) -> str:
-        """Return all nodes of the game as a message."""
-        return self._published.message()
-
     def show_to(self, viewer: Callable[[str], None]) -> None:
         """Send the game to a page, which gets all changes from then on."""
         self.viewers.add(viewer)
-        viewer(self.tree_message())
+        viewer(self.published.message())
         viewer(as_text(self.message()))
 
     def record(self, *, is_main: bool = True) -> bytes:
@@ -281,17 +273,15 @@ class OpenGame:
 
     async def _show(self, *, is_counted: bool = True) -> None:
         """Show the game as it is now, without a score before the dead stones are known."""
-        state, self._record, (self._published, changes) = await asyncio.to_thread(self._look)
+        session = self._session
+        state, self._record, (self.published, changes) = await asyncio.to_thread(
+            lambda: (state_of(session), session.to_bytes(is_main=True), self.published.after(session.tree))
+        )
         self._state = state if is_counted else state | {"score": ""}
         self._state_time = time.monotonic()
         if changes:
             self.publish(changes)
         self.publish(self.message())
-
-    def _look(self) -> "tuple[Message, bytes, tuple[PublishedTree, str]]":
-        """Return the state, the record, and the tree with the message about nodes that have changed, "" for none."""
-        session = self._session
-        return state_of(session), session.to_bytes(is_main=True), self._published.after(session.tree)
 
     def publish(self, message: Message | str) -> None:
         """Send a message, or its text, to all pages that show the game."""
@@ -381,7 +371,6 @@ class OpenGames:
     """Opens games, new ones and those in `saved`, with engines of `host`; coroutines are for the event loop."""
 
     def __init__(self, host: EngineHost, saved: SavedGames) -> None:
-        self.log: Final = host.log
         self._host: Final = host
         self._saved: Final = saved
         self._games: Final[dict[str, OpenGame]] = {}  # the one used last is the last
@@ -433,20 +422,18 @@ class OpenGames:
         """Return a new game; raises TengenError."""
         return await self._open(await self._new_name(), level, lambda engine: GameSession.start(engine, settings))
 
-    async def load(
-        self, data: bytes, human: int | None, level: str | None, address: str, is_lost: Callable[[], bool]
-    ) -> OpenGame:
-        """Return a new game that continues the SGF file `data`; raises TengenError.
+    async def load(self, data: bytes, human: int | None, level: str | None, client: ClientSocket) -> OpenGame:
+        """Return a new game that continues the SGF file `data` of a client; raises TengenError.
 
-        The file came from an address; it is not read any further once that client `is_lost`.
+        The file is not read any further once the client is lost.
         """
-        async with self.records.turn(data, address):
-            await self.records.call(check_record, data, is_lost)
+        async with self.records.turn(data, client):
+            await self.records.call(check_record, data, client)
             name = await self._new_name()
             return await self._open(name, level, lambda engine: GameSession.load(engine, data, human=human))
 
-    async def find(self, name: str, address: str, is_lost: Callable[[], bool] = lambda: False) -> OpenGame:
-        """Return a game by its id, which a client at an address asks for; raises TengenError."""
+    async def find(self, name: str, client: ClientSocket) -> OpenGame:
+        """Return a game by its id, which a client asks for; raises TengenError."""
         async with self._names.of(name):
             if (game := self._games.pop(name, None)) is not None:
                 self._games[name] = game
@@ -454,9 +441,9 @@ class OpenGames:
             try:
                 saved = await asyncio.to_thread(self._saved.load, name)
                 data = saved.sgf.encode(errors="surrogatepass")
-                async with self.records.turn(data, address):
+                async with self.records.turn(data, client):
                     with contextlib.suppress(SgfError):  # what is damaged shows below
-                        await self.records.call(check_record, data, is_lost)
+                        await self.records.call(check_record, data, client)
                     return await self._open(name, saved.level, saved.session, saved.title)
             except DamagedFileError as error:
                 await asyncio.to_thread(self._saved.put_aside, name)
@@ -503,7 +490,7 @@ class OpenGames:
         """Return the message about an error that was caught; an unexpected one, as seen `where`, is logged whole."""
         if isinstance(error, TengenError):
             return {"type": "error", "message": str(error)}
-        self.log(f"internal error {where}:\n{''.join(traceback.format_exception(error)).rstrip()}")
+        self._host.log(f"internal error {where}:\n{''.join(traceback.format_exception(error)).rstrip()}")
         return {"type": "error", "message": f"internal error: {type(error).__name__}"}
 
     async def remove(self, name: str) -> None:
@@ -596,7 +583,7 @@ class OpenGames:
         """Return a new engine of this level."""
         config = self._host.config
         if level is not None:
-            config = config.with_values({LEVEL: level})
+            config = config.with_values({"play.level": level})
         return self._host.source().open_engine(config, self._host.log)
 
     async def _make_room(self) -> None:

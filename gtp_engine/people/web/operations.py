@@ -81,13 +81,20 @@ class ServerLog(logging.Handler):
         """Write a record of a library."""
         self(self.format(record))
 
-    def event(self, event: str, **fields: str | float) -> None:
-        """Write what a client has done; as text it is the values."""
-        told = {name: one_word(value) if isinstance(value, str) else value for name, value in fields.items()}
+    def request(self, request: web.Request, status: int, seconds: float) -> None:
+        """Write how a request was answered; as text it is the values."""
+        told: dict[str, str | float] = {
+            "address": one_word(request.get(ADDRESS, "")),
+            "role": request[ROLE].name.lower() if ROLE in request else "-",
+            "method": one_word(request.method),
+            "path": one_word(request.path),
+            "status": status,
+            "seconds": round(seconds, 3),
+        }
         if self.is_json:
-            self._write_json(event, **told)
+            self._write_json("request", **told)
         else:
-            self._write(f"{event}: {' '.join(map(str, told.values()))}")
+            self._write(f"request: {' '.join(map(str, told.values()))}")
 
     def _write_json(self, event: str, **fields: str | float) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -161,19 +168,7 @@ class Operations:
         finally:
             self.requests.labels(status).inc()
             if self._logs_requests:
-                self._log_request(request, status, time.monotonic() - started)
-
-    def _log_request(self, request: web.Request, status: int, seconds: float) -> None:
-        role = request.get(ROLE)
-        self.log.event(
-            "request",
-            address=request.get(ADDRESS, ""),
-            role="-" if role is None else role.name.lower(),
-            method=request.method,
-            path=request.path,
-            status=status,
-            seconds=round(seconds, 3),
-        )
+                self.log.request(request, status, time.monotonic() - started)
 
 
 class Health:
@@ -205,7 +200,7 @@ class Health:
     def collect(self) -> Iterator[Metric]:
         """Yield the figures as they are now."""
         gauge, counter = partial(_filled, GaugeMetricFamily), partial(_filled, CounterMetricFamily)
-        operations, work = self._operations, self._host.work()
+        operations, work = self._operations, self._host.source().work() if self._host.is_loaded else None
         yield gauge("info", "The version of the server.", {__version__: 1}, "version")
         yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
         yield gauge("games", "Games with an engine.", dict(self._games.counts()))
@@ -214,7 +209,7 @@ class Health:
             "queued_positions", "Positions of analyses that wait or are searched.", self._host.schedule.positions()
         )
         yield from operations.requests.collect()
-        yield counter("wrong_tokens", "Wrong tokens.", self._access.guesses.count)
+        yield counter("wrong_tokens", "Wrong tokens.", self._access.tokens.guesses if self._access.tokens else 0)
         if work is not None:
             yield counter("evaluations", "Positions that networks have evaluated.", work.rows)
             yield counter("evaluation_batches", "Batches in which they were evaluated.", work.calls)

@@ -18,7 +18,7 @@ A message of the page is an object with the field `do` (see `_Page.commands`), o
     problems  how many problems the file has that was to be opened; nothing else has been done with it
     problem   one of them (see `people.review.problems.problem_values`)
     answer    whether a move solves a problem: its `line`, and the `best` one
-    review    what a review of the game has found so far (see `review_work`)
+    review    what a review of the game has found so far (see `game_reviews`)
     review_file   a file of a finished review
     error     why something could not be done; for a move that the rules forbid also its `vertex`, and the `reason`
 
@@ -46,7 +46,7 @@ from gtp_engine.people.play import GameSession, GameSettings, Phase
 from gtp_engine.people.play.game_state import INFORMATION
 from gtp_engine.people.review import Effort
 from gtp_engine.people.review.problems import problem_values, problems_in
-from gtp_engine.people.web.access import ADDRESS, ROLE, Role
+from gtp_engine.people.web.access import ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews, Studies
 from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames
@@ -97,7 +97,6 @@ class _Page:
 
     def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, request: web.Request) -> None:
         self._role: Final = request[ROLE]
-        self._address: Final = request[ADDRESS]
         self._client: Final = client
         self._games: Final = games
         self._reviews: Final = reviews
@@ -196,7 +195,7 @@ class _Page:
     async def _list(self, fields: Fields) -> Message:
         text = _text(fields, "text") if "text" in fields else ""
         count = fields.integer("count", 1, MOST_GAMES) if "count" in fields else LISTED
-        return await self._games.newest(await self._reviews.accuracies(), text, count)
+        return await self._games.newest(await asyncio.to_thread(self._reviews.saved.accuracies), text, count)
 
     async def _use_network(self, fields: Fields) -> None:
         """Begin to load a network, which may take minutes; the page goes on meanwhile."""
@@ -226,7 +225,7 @@ class _Page:
             has_free_handicap=fields.flag("free_handicap"),
             time=parse_time(_text(fields, "time")),
         )
-        self._games.require_pace(self._address)
+        self._games.require_pace(self._client.address)
         return await self._show(await self._games.start(settings, _text_or_none(fields, "level")))
 
     async def _load(self, fields: Fields) -> Message | None:
@@ -237,13 +236,12 @@ class _Page:
             self._problems = await self._reading(data, problems_in)
             if self._problems:
                 return {"type": "problems", "count": len(self._problems)}
-        self._games.require_pace(self._address)
-        level, is_lost = _text_or_none(fields, "level"), self._client.is_lost
-        return await self._show(await self._games.load(data, human, level, self._address, is_lost))
+        self._games.require_pace(self._client.address)
+        level = _text_or_none(fields, "level")
+        return await self._show(await self._games.load(data, human, level, self._client))
 
     async def _open(self, fields: Fields) -> Message | None:
-        name, is_lost = _text(fields, "id"), self._client.is_lost
-        return await self._show(await self._games.find(name, self._address, is_lost))
+        return await self._show(await self._games.find(_text(fields, "id"), self._client))
 
     async def _explore(self, fields: Fields) -> None:
         shown = None if self._shown is None else self._shown.name
@@ -259,8 +257,8 @@ class _Page:
     async def _reading(self, data: bytes, function: Callable[[bytes], T]) -> T:
         """Return what a function returns for a record, in a process that ends with the client if it takes long."""
         records = self._games.records
-        async with records.turn(data, self._address):
-            return await records.call(function, data, self._client.is_lost)
+        async with records.turn(data, self._client):
+            return await records.call(function, data, self._client)
 
     async def _play(self, fields: Fields) -> None:
         vertex, node = _text(fields, "vertex"), _node(fields) if "node" in fields else None
@@ -308,7 +306,7 @@ class _Page:
 
     async def _change(self, game: OpenGame, method: SessionMethod, check: SessionMethod | None = None) -> object:
         """Do what `OpenGame.change` does, in the name of the page's address."""
-        return await game.change(method, check, address=self._address)
+        return await game.change(method, check, address=self._client.address)
 
     def _game(self) -> OpenGame:
         """Return the game that is shown; raises TengenError."""
@@ -334,7 +332,7 @@ class _Page:
 
         game.viewers.add(waiting)
         try:
-            await self._client.wait_for_bulk(len(game.tree_message()))
+            await self._client.wait_for_bulk(len(game.published.message()))
             game.show_to(self._client.put)
         finally:
             game.viewers.discard(waiting)

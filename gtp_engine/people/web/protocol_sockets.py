@@ -18,17 +18,9 @@ from typing import Any, Final
 from aiohttp import web
 
 from gtp_engine.evaluation.memory_budget import tree_memory
-from gtp_engine.people.web.access import ADDRESS
-from gtp_engine.people.web.client_socket import (
-    CHECK,
-    NO_MORE,
-    ClientSocket,
-    Seats,
-    accepted,
-    first_of,
-    too_many_values,
-)
+from gtp_engine.people.web.client_socket import CHECK, Seats, accepted, first_of, too_many_values
 from gtp_engine.people.web.engine_host import EngineHost
+from gtp_engine.people.web.operations import Operations
 from gtp_engine.people.web.record_processes import RecordProcesses
 from gtp_engine.protocols.analysis.server import AnalysisServer, as_text
 from gtp_engine.protocols.gtp.protocol import encode_reply
@@ -43,99 +35,70 @@ MAX_POSITIONS: Final = 2000
 """Positions of one client that wait or are being searched: a review of a long game asks for some hundred at once."""
 
 
-class GtpClientSession:
-    """The session of one client: the queue of its lines, the thread that answers them, and the engine."""
-
-    def __init__(self, client: ClientSocket, host: EngineHost) -> None:
-        memory = tree_memory(host.config.search)
-        config = host.config.with_values({"gtp.files": False, "gtp.more_memory": False, "search.max_memory": memory})
-        self._client: Final = client
-        self._lines: Final = LineQueue()
-        self._loader: Final = Loader(lambda: host.source().open_engine(config, host.log), host.log)
-        self._server: Final = GtpServer(config, self._loader, host.log, longest=MAX_COMMAND)
-        self._thread: Final = threading.Thread(target=self._answer, name="gtp session", daemon=True)
-        self._loop: Final = asyncio.get_running_loop()
-        self._over: Final = asyncio.Event()
-        self.is_ending = False
-        """Whether no more lines are taken."""
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether every line has been answered, or the client has gone."""
-        return self._lines.is_answered or self._over.is_set()
-
-    async def run(self) -> None:
-        """Answer lines until `quit`, or the end of the input, or until the client goes, which ends its search."""
-        self._loader.start()
-        self._thread.start()
-        try:
-            await first_of(self._read(), self._over.wait())
-            await self._client.close()
-        finally:
-            self._client.shut()  # so that the thread does not wait for the client
-            self._lines.cancel_all()
-            await asyncio.to_thread(self._end)
-
-    async def _read(self) -> None:
-        """Put the client's lines into the queue until the client goes."""
-        async for message in self._client.messages():
-            if message == NO_MORE:
-                await self._put(None)
-            async for line in self._client.lines(message):
-                await self._put(line)
-
-    async def _put(self, line: bytes | None) -> None:
-        """Put a line, or the end of the input, into the queue once that has room, unless the client goes."""
-        while self._lines.is_full and not self._client.is_lost():
-            await asyncio.sleep(CHECK)
-        if self._client.is_lost():
-            self._client.shut()
-        elif line is None:
-            self._lines.end()
-        elif not self.is_ending:
-            receive(self._lines, line)
-
-    def _answer(self) -> None:
-        """Answer lines in the thread of the session."""
-        answer_lines(self._server, self._lines, self._send, lambda: self._client.is_closed)
-        with contextlib.suppress(RuntimeError):  # the event loop has ended
-            self._loop.call_soon_threadsafe(self._over.set)
-
-    def _send(self, text: str) -> None:
-        """Send a piece of a reply, or drop it if the client has gone; waits while the client does not read."""
-        with contextlib.suppress(BrokenPipeError):
-            self._client.put_and_wait(encode_reply(text).decode())
-
-    def _end(self) -> None:
-        """Wait for the thread, and close the engine."""
-        while self._lines.is_full and self._thread.is_alive():  # it ends without lines that it has not read
-            self._thread.join(CHECK)
-        if self._thread.is_alive():
-            self._lines.end()
-            self._thread.join()
-        self._loader.close_when_loaded()
-
-
 async def serve_gtp(
-    request: web.Request, host: EngineHost, seats: Seats, engines: Seats, sessions: set[GtpClientSession]
+    request: web.Request, host: EngineHost, seats: Seats, engines: Seats, operations: Operations, queues: set[LineQueue]
 ) -> web.StreamResponse:
-    """Answer a client until it goes, in one of the `sessions`; raises HTTPServiceUnavailable if there are too many."""
+    """Answer a client's lines until `quit` or the end of its input, or until it goes, which ends its search.
+
+    Meanwhile they are in one of the `queues`.  Raises HTTPServiceUnavailable if there are too many clients.
+    """
+    lines, over, loop = LineQueue(), asyncio.Event(), asyncio.get_running_loop()
     with engines.taking_one(request):
         async with accepted(request, seats) as client:
-            session = GtpClientSession(client, host)
-            sessions.add(session)
+            own = {"gtp.files": False, "gtp.more_memory": False, "search.max_memory": tree_memory(host.config.search)}
+            config = host.config.with_values(own)
+            loader = Loader(lambda: host.source().open_engine(config, host.log), host.log)
+            server = GtpServer(config, loader, host.log, longest=MAX_COMMAND)
+
+            async def read() -> None:
+                """Put each line into the queue once that has room, unless the client goes."""
+                async for line in client.lines():
+                    while lines.is_full and not client.is_lost():
+                        await asyncio.sleep(CHECK)
+                    if client.is_lost():
+                        client.shut()
+                    elif line is None:
+                        lines.end()
+                    elif not operations.is_ending:
+                        receive(lines, line)
+
+            def answer() -> None:
+                answer_lines(server, lines, send, lambda: client.is_closed)
+                with contextlib.suppress(RuntimeError):  # the event loop has ended
+                    loop.call_soon_threadsafe(over.set)
+
+            def send(text: str) -> None:
+                """Send a piece of a reply, or drop it if the client has gone; waits while the client does not read."""
+                with contextlib.suppress(BrokenPipeError):
+                    client.put_and_wait(encode_reply(text).decode())
+
+            def end() -> None:
+                """Wait for the thread, and close the engine."""
+                while lines.is_full and thread.is_alive():  # it ends without lines that it has not read
+                    thread.join(CHECK)
+                if thread.is_alive():
+                    lines.end()
+                    thread.join()
+                loader.close_when_loaded()
+
+            thread = threading.Thread(target=answer, name="gtp session", daemon=True)
+            queues.add(lines)
+            loader.start()
+            thread.start()
             try:
-                await session.run()
+                await first_of(read(), over.wait())
+                await client.close()
             finally:
-                sessions.discard(session)
-        return client.response
+                queues.discard(lines)
+                client.shut()  # so that the thread does not wait for the client
+                lines.cancel_all()
+                await asyncio.to_thread(end)
+    return client.response
 
 
-async def end_commands(sessions: set[GtpClientSession]) -> None:
-    """Take no more lines, and wait until those that have come are answered."""
-    for session in sessions:
-        session.is_ending = True
-    while not all(session.is_answered for session in sessions):
+async def end_commands(queues: set[LineQueue]) -> None:
+    """Wait until the lines that have come are answered; no more are taken once the server ends."""
+    while not all(lines.is_answered for lines in queues):
         await asyncio.sleep(CHECK)
 
 
@@ -164,14 +127,13 @@ async def serve_analysis(
         server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
 
         async def read() -> None:
-            async for message in client.messages():
-                if message == NO_MORE:
+            async for line in client.lines():
+                if line is None:
                     has_ended.set()
-                async for line in client.lines(message):
-                    if refusal := too_many_values(line):
-                        send({"error": refusal})
-                        continue
-                    async with records.turn(line, request[ADDRESS]):
+                elif refusal := too_many_values(line):
+                    send({"error": refusal})
+                else:
+                    async with records.turn(line, client):
                         await asyncio.to_thread(server.handle_bytes, line)
 
         async def finish() -> None:

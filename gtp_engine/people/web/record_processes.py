@@ -16,7 +16,7 @@ from gtp_engine.base.errors import TengenError
 from gtp_engine.base.worker_process import Connection, end_workers, start_worker
 from gtp_engine.people.play.game_state import node_values
 from gtp_engine.people.web.access import network_of
-from gtp_engine.people.web.client_socket import Locks
+from gtp_engine.people.web.client_socket import ClientSocket, Locks
 from gtp_engine.sgf import GameTree, play_record
 
 SHORT: Final = 16_000
@@ -58,24 +58,24 @@ class RecordProcesses:
         self._addresses: Final = Locks()
 
     @asynccontextmanager
-    async def turn(self, data: bytes, address: str) -> AsyncIterator[None]:
-        """Have a turn in the `async with` block for work on what an address has sent, a record or queries."""
+    async def turn(self, data: bytes, client: ClientSocket) -> AsyncIterator[None]:
+        """Have a turn in the `async with` block for work on what a client has sent, a record or queries."""
         is_long = len(data) > SHORT
-        async with self._addresses.of((network_of(address), is_long)), self._seats[is_long]:
+        async with self._addresses.of((network_of(client.address), is_long)), self._seats[is_long]:
             yield
 
-    async def call(self, function: Callable[[bytes], T], data: bytes, is_lost: Callable[[], bool]) -> T:
+    async def call(self, function: Callable[[bytes], T], data: bytes, client: ClientSocket) -> T:
         """Return what a function returns for a record, and raise the TengenError that it raises; within a turn.
 
-        Raises TengenError if that takes too long, or once the client `is_lost`, as a cancellation ends it.
+        Raises TengenError if that takes too long, or once the client is lost, as a cancellation ends it.
         """
-        if is_lost():  # while it waited for its turn
+        if client.is_lost():  # while it waited for its turn
             raise TengenError("the client has gone")
         if len(data) <= SHORT:
             return await asyncio.to_thread(function, data)
         is_over = threading.Event()
         try:
-            return await asyncio.to_thread(_in_process, function, data, lambda: is_over.is_set() or is_lost())
+            return await asyncio.to_thread(_in_process, function, data, lambda: is_over.is_set() or client.is_lost())
         finally:
             is_over.set()
 

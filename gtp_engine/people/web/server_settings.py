@@ -80,38 +80,29 @@ class ServerSettings(Section, name="serve"):
         elif not self.is_local:
             given = f"token {NO_TOKEN} where other machines can connect"
             raise ConfigError(given, expected=f"a token of {LEAST_TOKEN} characters or more")
-        for address in self.proxies:
-            try:
-                ipaddress.ip_address(address)
-            except ValueError:
-                raise ConfigError(f"proxy {shown(address)}", expected="an IP address") from None
+        for address in listed(self.proxy):
+            if parsed_address(address) is None:
+                raise ConfigError(f"proxy {shown(address)}", expected="an IP address")
         if self.key is not None and self.certificate is None:
             raise ConfigError("a key without a certificate", advice="name that with --certificate")
 
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect."""
-        if self.host.lower() == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names in `allowed_host`, in lower case."""
-        return _listed(self.allowed_host)
-
-    @property
-    def proxies(self) -> frozenset[str]:
-        """The addresses in `proxy`."""
-        return _listed(self.proxy)
+        address = parsed_address(self.host)
+        return self.host.lower() == "localhost" if address is None else address.is_loopback
 
 
-def _listed(text: str | None) -> frozenset[str]:
-    """Return what stands between commas, in lower case."""
+def listed(text: str | None) -> frozenset[str]:
+    """Return the names or addresses of an option, between commas, in lower case."""
     return frozenset(filter(None, (each.strip().lower() for each in (text or "").split(","))))
+
+
+def parsed_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an address as a value, None for what is none."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(text)
+    return None
 
 
 def check_token(token: str | None) -> None:
@@ -155,8 +146,7 @@ def greeting(address: tuple[str, int], token: str | None, *, is_encrypted: bool)
     others = machine_addresses() if name in ("0.0.0.0", "::") else []
     query = "" if token is None else f"?token={token}"
     peer = "wss" if is_encrypted else "ws"
-    own = page_address(address, token, is_encrypted=is_encrypted)
-    pages = [own, *(page_address((each, port), token, is_encrypted=is_encrypted) for each in others)]
+    pages = [page_address((each, port), token, is_encrypted=is_encrypted) for each in (name, *others)]
     place = _place(others[0] if others else name, port)
     lines = [
         f"Open  {pages[0]}",

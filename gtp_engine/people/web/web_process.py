@@ -34,7 +34,7 @@ from gtp_engine.base.signals import end_at_once, end_within
 from gtp_engine.config import Config
 from gtp_engine.people.review.finished_reviews import PAGE_PARTS
 from gtp_engine.people.web.access import HEALTH, Access
-from gtp_engine.people.web.client_socket import MAX_SOCKETS, Seats, close_all
+from gtp_engine.people.web.client_socket import MAX_SOCKETS, Seats, close_all, first_of
 from gtp_engine.people.web.engine_host import EngineHost, LoadSource, NetworkMenu
 from gtp_engine.people.web.game_reviews import GameReviews, SavedReviews
 from gtp_engine.people.web.open_games import OpenGames
@@ -47,7 +47,7 @@ from gtp_engine.people.web.operations import (
     watch_delays,
 )
 from gtp_engine.people.web.play_socket import serve_page
-from gtp_engine.people.web.protocol_sockets import GtpClientSession, end_commands, serve_analysis, serve_gtp
+from gtp_engine.people.web.protocol_sockets import end_commands, serve_analysis, serve_gtp
 from gtp_engine.people.web.saved_games import SavedGames
 from gtp_engine.people.web.server_settings import (
     HIDDEN,
@@ -55,11 +55,11 @@ from gtp_engine.people.web.server_settings import (
     PER_ADDRESS,
     ServerSettings,
     greeting,
-    machine_addresses,
     new_token,
     page_address,
     reading_pem,
 )
+from gtp_engine.protocols.line_session import LineQueue
 
 MOST_THREADS: Final = 256
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""
@@ -121,23 +121,15 @@ async def serve(
     """Serve until SIGTERM or Ctrl-C; return whether all threads have ended too, and tell `end_within` the time for it.
 
     `load` returns the networks of a configuration and may take long.  One that names no network gets that which was
-    chosen on a page last.  Raises ConfigError if the server cannot listen, and the error that
-    made loading fail.
+    chosen on a page last.  Raises ConfigError if the server cannot listen, and the error that made loading fail.
     """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MOST_THREADS, "web"))
     host = EngineHost(with_chosen_network(config, SavedGames(data_folder() / "games")), load, log)
     encryption = encryption_of(settings.certificate, settings.key)
     token = None if settings.token == NO_TOKEN else settings.token or new_token()
-    access = Access(
-        token,
-        settings.names | {settings.host.lower()},
-        is_encrypted=encryption is not None,
-        proxies=settings.proxies,
-        others=() if settings.is_local else machine_addresses(),
-        log=log,
-    )
     operations = Operations(log, logs_requests=settings.access_log, patience=DRAIN_WAIT)
-    runner = new_runner(new_application(host, access, data_folder() / "games", settings.per_address, operations))
+    access, games = Access(settings, token, log), data_folder() / "games"
+    runner = new_runner(new_application(host, access, games, settings.per_address, operations))
     await runner.setup()
     over = _end_of(host, operations, end_within)
     try:
@@ -234,14 +226,14 @@ def _end_of(host: EngineHost, operations: Operations, end_within: Callable[[floa
             over.set_result(None)
             end_within(DRAIN_WAIT + END_WAIT)
 
-    def fail(error: BaseException) -> None:
-        if not over.done():
+    def fail(error: BaseException | None) -> None:
+        if error is not None and not over.done():
             over.set_exception(error)
 
     if os.name != "nt":  # there Ctrl-C cancels the coroutine that waits
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, end)
-    host.when_failed(lambda error: loop.call_soon_threadsafe(fail, error))
+    host.loading.add_done_callback(lambda loading: loop.call_soon_threadsafe(fail, loading.exception()))
     return over
 
 
@@ -255,8 +247,8 @@ def new_application(
     sockets = Seats(MAX_SOCKETS, per_address, "connection")
     engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
     application.router.add_get("/invitation", access.invite)
-    sessions = set[GtpClientSession]()
-    gtp = partial(serve_gtp, host=host, seats=sockets, engines=engines, sessions=sessions)
+    queues = set[LineQueue]()
+    gtp = partial(serve_gtp, host=host, seats=sockets, engines=engines, operations=operations, queues=queues)
     application.router.add_get("/gtp", gtp)
     open_games = OpenGames(host, SavedGames(games))
     analysis = partial(serve_analysis, host=host, seats=sockets, records=open_games.records)
@@ -269,25 +261,19 @@ def new_application(
     for path, handler in static_pages():
         application.router.add_get(path, handler)
 
-    async def watch(_: web.Application) -> AsyncIterator[None]:
-        tasks = [
-            asyncio.create_task(each) for each in (watch_delays(operations.delays), give_memory_back_now_and_then())
-        ]
+    async def run_parts(_: web.Application) -> AsyncIterator[None]:
+        watching = asyncio.create_task(first_of(watch_delays(operations.delays), give_memory_back_now_and_then()))
         yield
-        for task in tasks:
-            task.cancel()
-
-    async def close_sockets(_: web.Application) -> None:
-        await operations.end(open_games.end_moves, partial(end_commands, sessions))
-        await close_all(sockets)
-
-    async def close_games(_: web.Application) -> None:
+        watching.cancel()
         await reviews.close()
         await open_games.close()
 
-    application.cleanup_ctx.append(watch)
+    async def close_sockets(_: web.Application) -> None:
+        await operations.end(open_games.end_moves, partial(end_commands, queues))
+        await close_all(sockets)
+
+    application.cleanup_ctx.append(run_parts)
     application.on_shutdown.append(close_sockets)
-    application.on_cleanup.append(close_games)
     return application
 
 
@@ -317,11 +303,9 @@ def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.St
         headers = {"Cache-Control": _CACHING, "Vary": "Accept-Encoding", "ETag": f'W/"{tag}"'}
         if any(known.value == tag for known in request.if_none_match or ()):
             return web.Response(status=HTTPStatus.NOT_MODIFIED, headers=headers)
-        if len(packed) < len(body) and "gzip" in request.headers.get("Accept-Encoding", ""):
-            return web.Response(
-                body=packed, content_type=kind, charset=charset, headers=headers | {"Content-Encoding": "gzip"}
-            )
-        return web.Response(body=body, content_type=kind, charset=charset, headers=headers)
+        is_packed = len(packed) < len(body) and "gzip" in request.headers.get("Accept-Encoding", "")
+        headers |= {"Content-Encoding": "gzip"} if is_packed else {}
+        return web.Response(body=packed if is_packed else body, content_type=kind, charset=charset, headers=headers)
 
     return answer
 
