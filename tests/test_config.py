@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.config import Config, GameConfig, Option, SearchConfig, TimeConfig
+from gtp_engine.config import Config, GameConfig, SearchConfig, TimeConfig
+from gtp_engine.config.option import Option
 from gtp_engine.config.sections import QuantizeSettings
 
 OPTIONS = {option.key: option for option in Config.options()}

@@ -13,28 +13,7 @@ what the options do, and anything that needs the game (the engine parses `game.r
 
 from gtp_engine.config.config import Config
 from gtp_engine.config.human import HumanConfig
-from gtp_engine.config.option import Option
 from gtp_engine.config.puct import PuctConfig
-from gtp_engine.config.sections import (
-    AnalysisConfig,
-    GameConfig,
-    GtpConfig,
-    NetworkConfig,
-    PlayConfig,
-    SearchConfig,
-    TimeConfig,
-)
+from gtp_engine.config.sections import GameConfig, NetworkConfig, SearchConfig, TimeConfig
 
-__all__ = [
-    "AnalysisConfig",
-    "Config",
-    "GameConfig",
-    "GtpConfig",
-    "HumanConfig",
-    "NetworkConfig",
-    "Option",
-    "PlayConfig",
-    "PuctConfig",
-    "SearchConfig",
-    "TimeConfig",
-]
+__all__ = ["Config", "GameConfig", "HumanConfig", "NetworkConfig", "PuctConfig", "SearchConfig", "TimeConfig"]

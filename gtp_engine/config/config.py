@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from os import PathLike
-from types import MappingProxyType
 from typing import Any, Final, cast
 
 from gtp_engine.base.errors import ConfigError, of_kind, shown, shown_path, toml_advice
@@ -124,8 +123,10 @@ class Config:
         for name, section in _sections().items():
             lines += [f"[{name}]", *_comment((section.__doc__ or "").split("\n")[0]), ""]
             for known in section_options(section):
+                value = self.value(known.key)
+                line = f"{known.name} = {known.format(value)}"
                 lines += [*_comment(known.help), *_comment(f"Expects {known.expectation}.")]
-                lines += [_assignment(known, self.value(known.key)), ""]
+                lines += [f"# {line}" if value == known.default else line, ""]
         return "\n".join(lines)
 
     def _with_items(self, items: Iterable[tuple[Option, Value]]) -> "Config":
@@ -160,14 +161,13 @@ def find_option(key: str) -> Option:
 @cache
 def _sections() -> Mapping[str, type[Section]]:
     """Return the sections by name in the order of `Config`'s fields."""
-    return MappingProxyType({entry.name: cast(type[Section], entry.type) for entry in fields(Config)})
+    return {entry.name: cast(type[Section], entry.type) for entry in fields(Config)}
 
 
 @cache
 def _options() -> Mapping[str, Option]:
     """Return every option by its full name."""
-    declared = (known for section in _sections().values() for known in section_options(section))
-    return MappingProxyType({known.key: known for known in declared})
+    return {known.key: known for section in _sections().values() for known in section_options(section)}
 
 
 def _items(tables: Mapping[str, object]) -> Iterator[tuple[Option, Value]]:
@@ -197,9 +197,3 @@ def _comment(text: str) -> list[str]:
     from textwrap import wrap
 
     return [f"# {line}" for line in wrap(text, _HELP_WIDTH, break_on_hyphens=False)]
-
-
-def _assignment(known: Option, value: Value) -> str:
-    """Return the line that sets an option, commented out where it would change nothing."""
-    line = f"{known.name} = {known.format(value)}"
-    return f"# {line}" if value == known.default else line

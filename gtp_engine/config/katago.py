@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from gtp_engine import __version__
@@ -47,39 +46,33 @@ _COLORS: Final = {"b": "black", "w": "white"}
 """The short names of colours that KataGo accepts too."""
 
 
-GTP_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: known.key for known in Config.options() for name in (known.katago, known.katago_gtp) if name}
-)
+GTP_OPTIONS: Final[Mapping[str, str]] = {
+    name: known.key for known in Config.options() for name in (known.katago, known.katago_gtp) if name
+}
 """Options by KataGo's name, for GTP."""
 
-ANALYSIS_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: known.key for known in Config.options() for name in (known.katago, known.katago_analysis) if name}
-)
+ANALYSIS_OPTIONS: Final[Mapping[str, str]] = {
+    name: known.key for known in Config.options() for name in (known.katago, known.katago_analysis) if name
+}
 """The same for `gtp-engine analysis`."""
 
 
-START_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {known.katago_start: known.key for known in Config.options() if known.katago_start}
-)
+START_OPTIONS: Final = {known.katago_start: known.key for known in Config.options() if known.katago_start}
 """The same for settings that only a config file, or `-override-config`, can have."""
 
 
-CONSTANTS: Final[Mapping[str, Value]] = MappingProxyType(
-    {"preventCleanupPhase": True, "useNonBuggyLcb": True, "avoidMYTDaggerHack": False}
-)
+CONSTANTS: Final = {"preventCleanupPhase": True, "useNonBuggyLcb": True, "avoidMYTDaggerHack": False}
 """KataGo's settings that programs read or send and that cannot be changed here."""
 
-_RULES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "koRule": "ko",
-        "scoringRule": "scoring",
-        "taxRule": "tax",
-        "multiStoneSuicideLegal": "suicide",
-        "hasButton": "hasButton",
-        "friendlyPassOk": "friendlyPassOk",
-        "whiteHandicapBonus": "whiteHandicapBonus",
-    }
-)
+_RULES: Final = {
+    "koRule": "ko",
+    "scoringRule": "scoring",
+    "taxRule": "tax",
+    "multiStoneSuicideLegal": "suicide",
+    "hasButton": "hasButton",
+    "friendlyPassOk": "friendlyPassOk",
+    "whiteHandicapBonus": "whiteHandicapBonus",
+}
 """KataGo's settings of single rules, which take the place of `rules`, with the keys of its JSON for rules."""
 
 _INSTEAD: Final = (
@@ -164,23 +157,21 @@ def _converted(word: str, formula: Callable[[float], float]) -> Value:
         return word
 
 
-_FORMS: Final[Mapping[str, _Form]] = MappingProxyType(
-    {
-        "search.visits": _limit(NO_VISITS_LIMIT, 0),
-        "search.playouts": _limit(NO_VISITS_LIMIT, 0),
-        "time.ponder_visits": _limit(NO_VISITS_LIMIT, 0),
-        "time.ponder_playouts": _limit(NO_VISITS_LIMIT, 0),
-        "time.effort_winrate": _WINRATE_FORM,
-        "play.resign_winrate": _WINRATE_FORM,
-        "time.max_time": _limit(NO_TIME_LIMIT, None),
-        "analysis.analysis_time": _limit(NO_TIME_LIMIT, None),
-        "gtp.analysis_perspective": _COLOR_FORM,
-        "analysis.perspective": _COLOR_FORM,
-        "puct.playout_doubling_advantage_color": _COLOR_FORM,
-        "puct.root_average": _SYMMETRIES_FORM,
-        "network.symmetry": _ORIENTATION_FORM,
-    }
-)
+_FORMS: Final = {
+    "search.visits": _limit(NO_VISITS_LIMIT, 0),
+    "search.playouts": _limit(NO_VISITS_LIMIT, 0),
+    "time.ponder_visits": _limit(NO_VISITS_LIMIT, 0),
+    "time.ponder_playouts": _limit(NO_VISITS_LIMIT, 0),
+    "time.effort_winrate": _WINRATE_FORM,
+    "play.resign_winrate": _WINRATE_FORM,
+    "time.max_time": _limit(NO_TIME_LIMIT, None),
+    "analysis.analysis_time": _limit(NO_TIME_LIMIT, None),
+    "gtp.analysis_perspective": _COLOR_FORM,
+    "analysis.perspective": _COLOR_FORM,
+    "puct.playout_doubling_advantage_color": _COLOR_FORM,
+    "puct.root_average": _SYMMETRIES_FORM,
+    "network.symmetry": _ORIENTATION_FORM,
+}
 """The options that KataGo writes differently."""
 
 
@@ -328,20 +319,16 @@ _ASSIGNMENT: Final = re.compile(r"""([A-Za-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)+)
 _INCLUSION: Final = re.compile(r"@include[\s=]+([^#]+?)\s*(?:\#.*)?")
 
 
-def read_katago_config(path: str | PathLike[str]) -> dict[str, str]:
+def read_katago_config(path: str | PathLike[str], included: list[Path] | None = None) -> dict[str, str]:
     """Return the settings in a KataGo config file: lines `key = value` and `@include FILE`, comments after #.
 
     A file that is included is looked for in the folder of the one that includes it; the later of two settings counts.
+    `included` are the files that have been read, to which this one is added.
 
     Raises ConfigError with the file's name when it cannot be read, holds anything else, sets a name twice or includes
     a file twice.
     """
-    return _read_config(Path(path), [])
-
-
-def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
-    """Return the settings in a file and those it includes; `included` are the files read so far, this one is added."""
-    name = shown_path(path)
+    path, name, included = Path(path), shown_path(path), [] if included is None else included
     if path in included:
         raise ConfigError(f"config file {name}, which is included twice", expected="each file once")
     included.append(path)
@@ -356,7 +343,7 @@ def _read_config(path: Path, included: list[Path]) -> dict[str, str]:
             continue
         where = f"config file {name}, line {number}: {shown(line)}"
         if inclusion := _INCLUSION.fullmatch(line):
-            settings |= _read_config(path.parent / inclusion[1].strip("'\""), included)
+            settings |= read_katago_config(path.parent / inclusion[1].strip("'\""), included)
         elif assignment := _ASSIGNMENT.fullmatch(line):
             key, quoted, plain = assignment.groups()
             if key in here:

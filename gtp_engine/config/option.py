@@ -27,7 +27,6 @@ from functools import cache, cached_property
 from itertools import pairwise
 from numbers import Integral, Real
 from os import PathLike, fspath
-from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
@@ -43,8 +42,7 @@ _METADATA_KEY: Final = "option"
 FILE_UNITS: Final = ("path", "file", "folder")
 """Units of options that name a file to read, or a folder."""
 
-_TRUE_WORDS: Final = ("true", "yes", "on", "1")
-_FALSE_WORDS: Final = ("false", "no", "off", "0")
+_BOOLEANS: Final = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 _CONTROL_CHARACTERS: Final = frozenset(map(chr, [*range(32), 127]))
 """Never part of a text: a name with a newline would break the protocol."""
 
@@ -54,9 +52,7 @@ _LARGEST_INTEGER: Final = 2**63 - 1
 _NONE_WORD: Final = "none"
 """The text that unsets an option that may be unset."""
 
-_KIND_NAMES: Final[Mapping[type, str]] = MappingProxyType(
-    {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
-)
+_KIND_NAMES: Final = {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
 
 
 @dataclass(frozen=True)
@@ -165,8 +161,8 @@ class Option:
         if self.kind is str:
             return self.check(text)
         try:
-            value = _PARSERS[self.kind](word)
-        except ValueError:
+            value = _BOOLEANS[word.lower()] if self.kind is bool else self.kind(word)
+        except (LookupError, ValueError):
             raise self._error(text) from None
         return self.check(value)
 
@@ -212,32 +208,14 @@ def _texts_below(module: str) -> dict[tuple[str, str], str]:
     return found
 
 
-def option(
-    default: T,
-    text: str = "",
-    *,
-    unit: str = "",
-    low: float | None = None,
-    bounds: tuple[float, float] | None = None,
-    choices: tuple[str, ...] = (),
-    normalize: Callable[[str], str] | None = None,
-    katago: str = "",
-    katago_gtp: str = "",
-    katago_analysis: str = "",
-    katago_start: str = "",
-    shapes_tree: bool = True,
-) -> T:
-    """Return a dataclass field that declares an option; see `Option` for the meaning of the parameters.
+def option(default: T, text: str = "", *, bounds: tuple[float, float] | None = None, **properties: Any) -> T:
+    """Return a dataclass field that declares an option with these properties of `Option`.
 
     `bounds` are low and high; without a `text` the one below the field is the help.
     """
-    low, high = bounds or (low, None)
-    metadata = {
-        "text": text, "unit": unit, "low": low, "high": high, "choices": choices, "normalize": normalize,
-        "katago": katago, "katago_gtp": katago_gtp, "katago_analysis": katago_analysis, "katago_start": katago_start,
-        "shapes_tree": shapes_tree,
-    }  # fmt: skip
-    return field(default=default, metadata={_METADATA_KEY: metadata})
+    if bounds is not None:
+        properties |= {"low": bounds[0], "high": bounds[1]}
+    return field(default=default, metadata={_METADATA_KEY: {"text": text, **properties}})
 
 
 class Section:
@@ -285,7 +263,7 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
         kind=cast(type, kinds[0]),
         optional=type(None) in get_args(entry.type),
         default=cast(Value, entry.default),
-        **declared | {"shapes_tree": section.shapes_trees and declared["shapes_tree"]},
+        **{"shapes_tree": section.shapes_trees, **declared},
     )
 
 
@@ -300,17 +278,3 @@ def _to_float(value: Real) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def _parse_bool(word: str) -> bool:
-    """Return the truth value of a word; raises ValueError."""
-    if word.lower() in _TRUE_WORDS:
-        return True
-    if word.lower() in _FALSE_WORDS:
-        return False
-    raise ValueError(word)
-
-
-_PARSERS: Final[Mapping[type, Callable[[str], bool | int | float]]] = MappingProxyType(
-    {bool: _parse_bool, int: int, float: float}
-)

@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.config import Config, PlayConfig
-from gtp_engine.config.sections import VarietyConfig
+from gtp_engine.config import Config
+from gtp_engine.config.sections import PlayConfig, VarietyConfig
 from gtp_engine.engine.book.book import BookPlay
 from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Ending

@@ -8,8 +8,8 @@ import pytest
 from board_helpers import play_moves
 
 from gtp_engine import Config, Engine, FunctionEvaluator, Game, Guess, Move, Rules
-from gtp_engine.config import PlayConfig
 from gtp_engine.config.katago import GTP_OPTIONS, with_katago_settings
+from gtp_engine.config.sections import PlayConfig
 from gtp_engine.engine.move_choice import Resignation, is_on_schedule
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import board_points

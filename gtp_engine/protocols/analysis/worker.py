@@ -12,7 +12,8 @@ from math import inf
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, TengenError
-from gtp_engine.config import AnalysisConfig, Config
+from gtp_engine.config import Config
+from gtp_engine.config.sections import AnalysisConfig
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
 from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, SharedSchedule
