@@ -20,7 +20,6 @@ from gtp_engine.base.errors import (
     shown_path,
     toml_advice,
 )
-from gtp_engine.sgf.record import UnplayableError
 
 
 def _tree() -> dict[str, type[TengenError]]:
@@ -42,7 +41,7 @@ def test_errors_survive_pickling_with_their_fields() -> None:
     """One of a record, which took more than its message, ended a pool of processes."""
     assert str(IllegalMoveError("superko")) == "illegal move: superko"
     assert str(pickle.loads(pickle.dumps(TengenError()))) == "", "a program may raise the class alone"
-    for error in (IllegalMoveError("ko", "no"), UnplayableError("no", 1), CommandFailedError("no", reply="why")):
+    for error in (IllegalMoveError("ko", "no"), CommandFailedError("no", reply="why")):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), vars(again), len(vars(again))) == (type(error), "no", vars(error), 1)
 

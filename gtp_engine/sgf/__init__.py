@@ -18,23 +18,9 @@ nothing but `SgfError`.
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 
-from gtp_engine.sgf.collection import read_headers
 from gtp_engine.sgf.game_tree import GameNode, GameTree
-from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, game_of, parse_sgf, read_sgf_file
-from gtp_engine.sgf.record import LaterSetup, SgfRecord, format_sgf, play_record, record_to_game
+from gtp_engine.sgf.reader import game_of, parse_sgf, read_sgf_file
+from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_to_game
 
-__all__ = [
-    "parse_sgf",
-    "record_to_game",
-    "play_record",
-    "format_sgf",
-    "read_sgf_file",
-    "read_headers",
-    "game_of",
-    "GameTree",
-    "GameNode",
-    "SgfRecord",
-    "LaterSetup",
-    "MAX_BYTES",
-    "MAX_MOVES",
-]
+__all__ = ["parse_sgf", "record_to_game", "play_record", "format_sgf", "read_sgf_file", "game_of"]
+__all__ += ["GameTree", "GameNode", "SgfRecord"]

@@ -49,7 +49,11 @@ def texts_in(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield the games of a collection as text, each with its encoding; raises SgfError as `games_in` does."""
     for section in sections_of(sgf_of(data)):
         text, encoding = text_of(section)
-        if not _is_kept(text, encoding, section):
+        try:
+            is_kept = encoded(text, encoding) == section
+        except UnicodeError:
+            is_kept = False
+        if not is_kept:
             raise SgfError(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8")
         byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
         unicode = as_utf_8(text)
@@ -58,14 +62,6 @@ def texts_in(data: bytes) -> Iterator[tuple[str, str]]:
             start, place, has_values = found
             if has_values:
                 yield byte_order_mark + as_text(unicode[start:place]), encoding
-
-
-def _is_kept(text: str, encoding: str, data: bytes) -> bool:
-    """Return whether encoding the text gives the bytes back."""
-    try:
-        return encoded(text, encoding) == data
-    except UnicodeError:
-        return False
 
 
 def _next_game(data: bytes, place: int, ahead: LookAhead) -> tuple[int, int, bool] | None:

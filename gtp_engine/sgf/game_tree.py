@@ -14,6 +14,7 @@ and damage is written as repaired.  Text that the encoding of the record does no
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from numbers import Integral, Real
@@ -31,7 +32,7 @@ from gtp_engine.go.game import Game, several
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game
 from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
-from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_at
+from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_to_game
 from gtp_engine.sgf.tree_text import (
     GameText,
     TextNode,
@@ -395,15 +396,13 @@ class GameNode(TextNode):
         return [*parse_points(self.texts(name), width=width, height=height, pass_over=lambda error: None)]
 
     def _set_points(self, name: str, points: list[int]) -> None:
-        if points != self._points(name) or name in ("B", "W"):
+        if points != self._points(name):
             self._put(name, [format_point(point, width=self.tree.size[0]) for point in points])
 
     def _take_marks(self, point: int) -> None:
         """Remove the marks and labels of a point."""
         for name in MARKS.values():
-            points = self._points(name)
-            if point in points:
-                self._set_points(name, [each for each in points if each != point])
+            self._set_points(name, [each for each in self._points(name) if each != point])
         width, height = self.tree.size
         values = self.raw.get("LB", [])
         kept = [
@@ -581,14 +580,20 @@ class GameTree:
     def _played(self, node: GameNode, rules: Rules | None, komi: float | None) -> tuple[Game, bool]:
         """Return the game at a node, and whether a move more or less leaves all before it as it is.
 
-        It does not where the record leaves open whether there are handicap stones: that depends on the moves.
+        It does not where the record leaves open whether there are handicap stones: that depends on the moves.  The line
+        that goes on from the node shows who moves first, and where handicap stones stand that the record omits.
         """
         path = node.path()
-        line = [*path, *main_line_from(node)[1:]]
-        moves = sum(each.moves for each in path)
-        part = record_of(path)
-        game = record_at(part, record_of(line), moves, rules=rules, komi=komi)
-        return game, bool(part.setup_stones) or not any("HA" in each.raw for each in line)
+        nodes = [*path, *main_line_from(node)[1:]]
+        part, line = record_of(path), record_of(nodes)
+        if len(part.moves) < sum(each.moves for each in path):
+            raise SgfError(part.notes[-1])
+        is_settled = bool(part.setup_stones) or not any("HA" in each.raw for each in nodes)
+        if line.handicap and not part.setup_stones and len(line.moves) >= len(part.moves):
+            part = replace(part, handicap=line.handicap, setup_stones=line.setup_stones)
+        if not part.moves:
+            part = replace(part, first_player=line.first_player)
+        return record_to_game(part, rules=rules, komi=komi), is_settled
 
     def _game_at(self, node: GameNode) -> Game:
         """Return the game at a node, not to be changed; the colour to play is not that of the move that follows.

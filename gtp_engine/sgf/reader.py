@@ -135,7 +135,34 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
     for node in nodes:
         if node.raw or node is cut:
             line.add(node)
-    return _record(info, line)
+    handicap, rules = info.handicap(), info.rules()
+    stones = tuple(line.moves_by_point[color][point] for point, color in line.stones.items() if color != EMPTY)
+    if handicap and not stones:
+        handicap, stones = _handicap_without_stones(handicap, line, rules, info)
+    elif handicap and len(stones) != handicap:
+        set_up = counted(len(stones), "stone")
+        info.note(f"handicap {handicap} does not fit the {set_up} set up; the stones count")
+    if handicap and stones:
+        handicap = len(stones) if all(stone.color == BLACK for stone in stones) else 0
+    return SgfRecord(
+        width=line.width,
+        height=line.height,
+        komi=info.komi(),
+        rules=rules,
+        handicap=handicap,
+        setup_stones=stones,
+        first_player=line.first_player or usual_first_player(stones, line.moves),
+        moves=tuple(line.moves),
+        later_setups=tuple(line.later_setups),
+        black_name=info.texts.get("PB"),
+        white_name=info.texts.get("PW"),
+        result=info.result(),
+        black_rank=info.texts.get("BR"),
+        white_rank=info.texts.get("WR"),
+        date=info.texts.get("DT"),
+        notes=(*info.notes, *line.end_note),
+        is_cut=line.is_cut,
+    )
 
 
 def _check_length(data: bytes) -> None:
@@ -153,7 +180,8 @@ class GameInfo:
 
     def __init__(self, nodes: Sequence[TextNode], notes: Sequence[str]) -> None:
         self.notes: Final[list[str]] = list(notes)
-        self._texts: Final[dict[str, str]] = {}
+        self.texts: Final[dict[str, str]] = {}
+        """The first value of each property on one line, without blanks around it, unless it is empty."""
         self.may_be_refused = len(nodes) > MAX_MOVES
         """Whether `record_of` may refuse the line all the same: for its length, or for set-ups behind the root."""
         has_begun = False
@@ -173,14 +201,14 @@ class GameInfo:
                 texts = node.texts(name)
                 text = values.one_line(values.unescaped(" ".join(texts) if name == "AP" else texts[0])).strip()
                 if text and not (has_begun and name == "SZ"):
-                    self._texts.setdefault(name, text)
-                known = self._texts.get(name, "")
+                    self.texts.setdefault(name, text)
+                known = self.texts.get(name, "")
                 others = [values.one_line(values.unescaped(other)).strip() for other in texts]
                 others = [other for other in others if other not in ("", known)]
                 if known and others and name in _ONCE:
                     self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
             has_begun = has_begun or not _BEGINNINGS.isdisjoint(raw)
-        game = self.text("GM")
+        game = self.texts.get("GM")
         if game is not None and not _names_go(game):
             if re.fullmatch(r"\W*[0-9]+\W*", game) or _OTHER_GAMES.search(game.lower()):
                 raise SgfError(f"the record is of another game, GM[{shown(game)[1:-1]}]", expected="GM[1], Go")
@@ -191,13 +219,9 @@ class GameInfo:
         if text not in self.notes and len(self.notes) < MOST_NOTES:
             self.notes.append(text)
 
-    def text(self, name: str) -> str | None:
-        """Return the first value of a property on one line, without blanks around it; None if it is absent or empty."""
-        return self._texts.get(name)
-
     def size(self) -> tuple[int, int]:
         """Return (width, height); raises SgfError for a board that no game can have."""
-        text = self.text("SZ") or _DEFAULT_SIZE
+        text = self.texts.get("SZ") or _DEFAULT_SIZE
         if not values.names_a_size(text):
             self.note(f"board size {shown(text)} is not a number; {_DEFAULT_SIZE} was taken")
             text = _DEFAULT_SIZE
@@ -208,15 +232,15 @@ class GameInfo:
 
         The Fox server writes 0 for even games with the usual komi, too; where Black begins without komi, HA is 1.
         """
-        text, application = self.text("KM") or self.text("KO"), self.text("AP") or ""
+        text, application = self.texts.get("KM") or self.texts.get("KO"), self.texts.get("AP") or ""
         if text is None:
-            return values.komi_of_rules(self.text("RU") or "")
+            return values.komi_of_rules(self.texts.get("RU") or "")
         komi = values.parse_komi(text)
         if komi is None:
-            if self.text("KM") is not None:
+            if self.texts.get("KM") is not None:
                 self.note(f"komi {shown(text)} is not a number and was ignored")
             return None
-        if komi == 0 and values.FOX in application.lower() and self.text("HA") in (None, "0"):
+        if komi == 0 and values.FOX in application.lower() and self.texts.get("HA") in (None, "0"):
             meant = (self.rules() or PRESETS["japanese"]).default_komi()
             self.note(f"komi 0 of an even game on the Fox server was read as the usual {meant:g} points")
             return meant
@@ -234,7 +258,7 @@ class GameInfo:
 
     def rules(self) -> Rules | None:
         """Return the rules, None if they are unknown."""
-        text = self.text("RU")
+        text = self.texts.get("RU")
         rules = None if text is None else values.parse_rules(text)
         if text is not None and rules is None:
             self.note(f"rules {shown(text)} are unknown and were ignored")
@@ -242,7 +266,7 @@ class GameInfo:
 
     def handicap(self) -> int:
         """Return the number of handicap stones, 0 for none."""
-        text = self.text("HA")
+        text = self.texts.get("HA")
         handicap = 0 if text is None else values.parse_handicap(text)
         if handicap is None:
             self.note(f"handicap {shown(text or '')} is not a number and was ignored")
@@ -250,7 +274,7 @@ class GameInfo:
 
     def result(self) -> str | None:
         """Return the result, with stones as points."""
-        text = self.text("RE")
+        text = self.texts.get("RE")
         if text is not None and values.parse_result(text) is None and not values.is_no_result(text):
             self.note(f"result {shown(text)} was not understood")
         return None if text is None else values.result_in_points(text)
@@ -378,37 +402,6 @@ def _describes_move(node: TextNode) -> bool:
     stones = {(color, text) for color in "BW" for text in node.texts(f"A{color}")}
     points, emptied = {text for _, text in moves}, node.texts("AE")
     return stones <= {*moves} and points.isdisjoint(emptied) and all(len(text) == 2 for text in emptied)
-
-
-def _record(info: GameInfo, line: _MainLine) -> SgfRecord:
-    handicap, rules = info.handicap(), info.rules()
-    stones = tuple(line.moves_by_point[color][point] for point, color in line.stones.items() if color != EMPTY)
-    if handicap and not stones:
-        handicap, stones = _handicap_without_stones(handicap, line, rules, info)
-    elif handicap and len(stones) != handicap:
-        set_up = counted(len(stones), "stone")
-        info.note(f"handicap {handicap} does not fit the {set_up} set up; the stones count")
-    if handicap and stones:
-        handicap = len(stones) if all(stone.color == BLACK for stone in stones) else 0
-    return SgfRecord(
-        width=line.width,
-        height=line.height,
-        komi=info.komi(),
-        rules=rules,
-        handicap=handicap,
-        setup_stones=stones,
-        first_player=line.first_player or usual_first_player(stones, line.moves),
-        moves=tuple(line.moves),
-        later_setups=tuple(line.later_setups),
-        black_name=info.text("PB"),
-        white_name=info.text("PW"),
-        result=info.result(),
-        black_rank=info.text("BR"),
-        white_rank=info.text("WR"),
-        date=info.text("DT"),
-        notes=(*info.notes, *line.end_note),
-        is_cut=line.is_cut,
-    )
 
 
 def _handicap_without_stones(

@@ -3,27 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from numbers import Integral
 from typing import Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind
 from gtp_engine.go.constants import EMPTY
-from gtp_engine.go.coords import BLACK, WHITE, Color, Move, board_points, format_color, neighbors
+from gtp_engine.go.coords import BLACK, WHITE, Color, Move, board_points, format_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.go.stones import Stones
 from gtp_engine.sgf.tree_text import TextNode, lines_of
 from gtp_engine.sgf.values import escaped, format_komi, format_point, format_rules, format_size, one_line
-
-
-class UnplayableError(SgfError):
-    """A record cannot be played on after `moves` of its moves."""
-
-    def __init__(self, message: str, moves: int) -> None:
-        super().__init__(message)
-        self.moves: Final = moves
 
 
 @dataclass(frozen=True)
@@ -118,23 +110,32 @@ def record_to_game(
     cannot be taken back any more, and captures and handicap up to there are forgotten.  A set-up that changes nothing
     is passed over.  Chains that are set up without a liberty are left out.
 
-    Raises SgfError for a `move_number` below 1, and UnplayableError for an illegal move, naming its number.
+    Raises SgfError for a `move_number` below 1, and for an illegal move, naming its number.
     """
-    return _replayed(record, move_number, rules, komi)[0]
+    game, _, _, error = _replayed(record, move_number, rules, komi)
+    if error is not None:
+        raise error
+    return game
 
 
 def _replayed(
     record: SgfRecord, move_number: int | None, rules: Rules | None, komi: float | None
-) -> tuple[Game, list[str]]:
-    """Return what `record_to_game` returns, and notes about what was left out."""
+) -> tuple[Game, list[str], int, SgfError | None]:
+    """Return the game as far as it can be played, notes on what was left out, the moves played, and why not more."""
     if move_number is not None and of_kind(move_number, Integral, "move number") < 1:
         raise SgfError(f"move number {move_number}", expected="1 or more")
     notes: list[str] = []
     last = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
-    game = next(islice(replay(record, rules, komi, notes), last, None))
+    positions = replay(record, rules, komi, notes)
+    game = next(positions)
+    for played in range(last):
+        try:
+            next(positions)
+        except SgfError as error:
+            return game, notes, played, error
     if last < len(record.moves):
         game.to_play = record.moves[last].color
-    return game, notes
+    return game, notes, last, None
 
 
 def replay(
@@ -142,7 +143,7 @@ def replay(
 ) -> Iterator[Game]:
     """Play a record as `record_to_game` does; yield the game, always the same one, before every move and at the end.
 
-    `notes` receives notes about what was left out.
+    `notes` receives notes about what was left out.  Raises SgfError for an illegal move; the game is as before it.
     """
     if record.komi is not None:
         komi = record.komi
@@ -157,10 +158,13 @@ def replay(
     for index in range(len(record.moves) + 1):
         for setup in setups.get(index, ()):
             notes += _change_position(game, setup)
+        yield game
         if index < len(record.moves):
-            yield game
-            _play(game, record.moves[index], index + 1)
-    yield game
+            move = record.moves[index]
+            try:
+                game.play(move, tolerant=True)
+            except IllegalMoveError as error:
+                raise SgfError(f"move {index + 1} ({format_color(move.color)}): {error}") from None
 
 
 def play_record(
@@ -170,37 +174,12 @@ def play_record(
 
     Notes say where it ends, and which stones were left out.  Raises SgfError for a `move_number` below 1.
     """
-    note: tuple[str, ...] = ()
-    try:
-        game, left_out = _replayed(record, move_number, rules, komi)
-    except UnplayableError as error:
-        setups = tuple(setup for setup in record.later_setups if setup.move_index <= error.moves)
-        record = replace(record, moves=record.moves[: error.moves], later_setups=setups, is_cut=True)
-        note = (f"{error}; what follows was left out",)
-        game, left_out = _replayed(record, move_number, rules, komi)
-    return game, replace(record, notes=(*record.notes, *left_out, *note)) if left_out or note else record
-
-
-def record_at(part: SgfRecord, line: SgfRecord, moves: int, *, rules: Rules | None, komi: float | None) -> Game:
-    """Return the game at the end of `part`, a record of the nodes up to there, which have this many `moves`.
-
-    `line` goes on from there; it shows who moves first, and where handicap stones stand that the record omits.
-    Raises SgfError if the end of the part cannot be reached.
-    """
-    if len(part.moves) < moves:
-        raise SgfError(part.notes[-1])
-    if line.handicap and not part.setup_stones and len(line.moves) >= len(part.moves):
-        part = replace(part, handicap=line.handicap, setup_stones=line.setup_stones)
-    if not part.moves:
-        part = replace(part, first_player=line.first_player)
-    return record_to_game(part, rules=rules, komi=komi)
-
-
-def _play(game: Game, move: Move, number: int) -> None:
-    try:
-        game.play(move, tolerant=True)
-    except IllegalMoveError as error:
-        raise UnplayableError(f"move {number} ({format_color(move.color)}): {error}", number - 1) from None
+    game, notes, played, error = _replayed(record, move_number, rules, komi)
+    if error is not None:
+        setups = tuple(setup for setup in record.later_setups if setup.move_index <= played)
+        record = replace(record, moves=record.moves[:played], later_setups=setups, is_cut=True)
+        notes.append(f"{error}; what follows was left out")
+    return game, replace(record, notes=(*record.notes, *notes)) if notes else record
 
 
 def _change_position(game: Game, setup: LaterSetup) -> list[str]:
@@ -241,26 +220,17 @@ def _set_up(game: Game, stones: tuple[Move, ...], player: int, *, moves: int) ->
         game.set_up(stones, player)
         return []
     except IllegalMoveError:
-        dead = _without_liberties(game, stones)
+        board, lives = Stones(game.width, game.height), dict[int, bool]()
+        for color, point in stones:
+            board.place(point, color)
+        for _, point in stones:
+            if point not in lives:
+                lives |= dict.fromkeys(board.chain(point), bool(board.liberties(point)))
+        dead = {point for point, has_liberty in lives.items() if not has_liberty}
         game.set_up([stone for stone in stones if stone.point not in dead], player)
     where = f"after move {moves}" if moves else "at the start"
     first = next(stone.point for stone in stones if stone.point in dead)
     return [f"set-up {where}: {counted(len(dead), 'stone')} without a liberty left out, the first is {first}"]
-
-
-def _without_liberties(game: Game, stones: Iterable[Move]) -> set[int]:
-    """Return the points of all chains of these stones that have no liberty on the board of `game`."""
-    colors = dict.fromkeys(board_points(game.width, game.height), EMPTY)
-    colors.update((point, color) for color, point in stones)
-    dead = {point for point, color in colors.items() if color != EMPTY}
-    spreading = [point for point, color in colors.items() if color == EMPTY]
-    while spreading:
-        point = spreading.pop()
-        for neighbor in neighbors(point, width=game.width):
-            if neighbor in dead and colors[point] in (EMPTY, colors[neighbor]):
-                dead.remove(neighbor)
-                spreading.append(neighbor)
-    return dead
 
 
 def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result: str = "", date: str = "") -> str:

@@ -1,6 +1,6 @@
 r"""Damaged text of a game as tokens that the grammar of SGF allows, with notes on what was passed over.
 
-    bytes --_Scan--> names, values and marks --_parts_of--> nodes and parentheses --_tokens_of--> names and values
+    bytes --_scan--> names, values and marks --_parts_of--> nodes and parentheses --_tokens_of--> names and values
 
 Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
 of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
@@ -133,7 +133,7 @@ class LookAhead:
 
 
 class Repair:
-    """Valid `tokens`, as `_Scan` has them, of the game that begins at `start` and ends at `end`, with notes.
+    """Valid `tokens` of the game that begins at `start` and ends at `end`, with notes.
 
     Names are those of the text, also such as the grammar does not have (V1).  `is_cut` is whether the text ends within
     a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.  Raises SgfError
@@ -141,40 +141,30 @@ class Repair:
     """
 
     def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
-        scan = _Scan(data, start, ahead)
-        self.end, self.is_cut, self.has_end = scan.end, scan.is_cut, scan.has_end
-        notes = dict.fromkeys(scan.notes)
-        parts = _parts_of(scan.tokens, notes)
-        nodes = [part for part in parts if isinstance(part, list)]
-        _name_moves_in_small_letters(nodes, notes)
         self.tokens = list[Token]()
-        for part in parts:
-            self.tokens += _tokens_of(part, notes) if isinstance(part, list) else [part]
-        self.notes = list(notes)
-        self.has_values = any(nodes)
-
-
-class _Scan:
-    """The tokens of a game.
-
-    An empty name stands for text that belongs to nothing.  Names are as they are meant, but for `b` and `w`.
-    """
-
-    def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
-        self.tokens: Final[list[Token]] = []
-        self.notes: Final[list[str]] = []
+        self.notes: Final = dict[str, None]()
         self.is_cut = False
         self.has_end = False
         self._data: Final = data
         self._is_lower_case: bool | None = None  # known from the first name on
         self._ahead: Final = ahead
-        self.end: Final = self._read(start)
+        self.end: Final = self._scan(start)
+        parts = _parts_of(self.tokens, self.notes)
+        nodes = [part for part in parts if isinstance(part, list)]
+        _name_moves_in_small_letters(nodes, self.notes)
+        self.tokens = []
+        for part in parts:
+            self.tokens += _tokens_of(part, self.notes) if isinstance(part, list) else [part]
+        self.has_values: Final = any(nodes)
 
-    def _read(self, place: int) -> int:
-        """Find all tokens; return where the game ends."""
+    def _scan(self, place: int) -> int:
+        """Find all tokens of the text; return where the game ends.
+
+        An empty name stands for text that belongs to nothing.  Names are as they are meant, but for `b` and `w`.
+        """
         data, name, depth = self._data, b"", 0
         if data[place : place + 1] != b"(":
-            self.notes.append("the first parenthesis is missing")
+            self.notes["the first parenthesis is missing"] = None
             self.tokens.append(("D", b"("))
             depth = 1
         while token := _TOKEN.match(data, place) or _STRAY.match(data, place):
@@ -183,19 +173,22 @@ class _Scan:
                 name = b""
                 self.tokens.append(("I", name))
                 if token[0].decode("utf-8", "replace").strip():  # wide blanks are none of our bytes
-                    self.notes.append("text that belongs to no property was left out")
+                    self.notes["text that belongs to no property was left out"] = None
             elif token["name"]:
                 name = self._property_name(token["name"])
                 self.tokens.append(("I", name))
             elif token["open"]:
                 end = self._value_end(name, place)
                 if end is None:
-                    self._cut_off()
+                    self.notes["the record is cut off in a value"] = None
+                    self.is_cut = True
+                    if self.tokens[-1][0] == "I":
+                        self.tokens.pop()
                     break
                 place = self._add_value(name, place, end)
             elif token["mark"] == b")" and depth == 1 and MOVE_FOLLOWS.match(data, place):
                 name = b""
-                self.notes.append("a parenthesis before the end of the game was left out")
+                self.notes["a parenthesis before the end of the game was left out"] = None
             else:
                 name = b""
                 self.tokens.append(("D", token["mark"]))
@@ -203,14 +196,8 @@ class _Scan:
                 if depth == 0:
                     self.has_end = True
                     return place
-        self.notes.append("the record has no end")
+        self.notes["the record has no end"] = None
         return place
-
-    def _cut_off(self) -> None:
-        self.notes.append("the record is cut off in a value")
-        self.is_cut = True
-        if self.tokens[-1][0] == "I":
-            self.tokens.pop()
 
     def _add_value(self, name: bytes, start: int, end: int) -> int:
         """Add the value that ends there, or before it where its bracket is missing; return where the text goes on."""
@@ -242,15 +229,14 @@ class _Scan:
         backslash_end = self._end_behind_backslash(start, end)
         if backslash_end is not None:
             ahead.failures += end is not None
-            self.notes.append(
-                "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
-            )
+            note = "a text ends with a backslash, as a Windows path: the bracket behind it was taken for its end"
+            self.notes[note] = None
             return backslash_end
         if end is None:
             return None
         later: int | None = self._balanced_end(start, end)
         if later is not None:
-            self.notes.append("brackets in a text lack a backslash")
+            self.notes["brackets in a text lack a backslash"] = None
             return later
         later = end
         for _ in range(_MOST_BRACKETS):
@@ -260,7 +246,7 @@ class _Scan:
                 if _NEW_NODE.search(data, end, later):
                     break
                 if later > end:
-                    self.notes.append("brackets in a text lack a backslash")
+                    self.notes["brackets in a text lack a backslash"] = None
                 return later
             later = ahead.bracket(later + 1)
         ahead.failures += 1
@@ -297,7 +283,7 @@ class _Scan:
                 found = _INFO_AT_END.search(data, start, min(end, start + 500))
             place = None if found is None else found.start()
         if place is not None:
-            self.notes.append("the bracket that ends a value is missing")
+            self.notes["the bracket that ends a value is missing"] = None
         return place
 
     def _end_behind_backslash(self, start: int, end: int | None) -> int | None:

@@ -15,8 +15,8 @@ from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import Move, format_vertex
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf.reader import MAX_TOKENS
-from gtp_engine.sgf.record import no_game_of_player
+from gtp_engine.sgf.reader import MAX_BYTES, MAX_MOVES, MAX_TOKENS
+from gtp_engine.sgf.record import LaterSetup, no_game_of_player
 
 DATA = Path(__file__).parent.parent / "data" / "sgf"
 
@@ -74,7 +74,7 @@ def written(record: sgf.SgfRecord, value: Any) -> str:
     match value:
         case Rules():
             return value.preset_name() or str(value)
-        case sgf.LaterSetup():
+        case LaterSetup():
             stones = (*value.stones, *(Move(EMPTY, point) for point in value.emptied))
             return f"{value.move_index}: {written(record, stones)} {value.player}"
         case Move():
@@ -166,13 +166,13 @@ def test_setup_before_move_n_belongs_to_the_position_before_it() -> None:
     [
         b"",
         b"PK\x03\x04games.sgf",
-        b" " * (sgf.MAX_BYTES + 1),
-        b"(" * sgf.MAX_BYTES,
+        b" " * (MAX_BYTES + 1),
+        b"(" * MAX_BYTES,
         b"(" + b";" * MAX_TOKENS + b")",
         b"(;" * 20_000,
         b"(; " + b"A " * 50_000,
         b"(;C[" + b"\\" * 1_000_000,
-        b"(;" + b";B[];W[]" * (sgf.MAX_MOVES // 2) + b";B[])",
+        b"(;" + b";B[];W[]" * (MAX_MOVES // 2) + b";B[])",
         b"(;B" + b"[aa][bb]" * 20_000 + b")",
         b"(;B[aa]" + b";AW[bb]" * 2_000 + b")",
         b"\0" * 1_000_000,
@@ -195,7 +195,7 @@ def test_nesting_has_no_limit_of_its_own() -> None:
 
 
 def test_the_longest_main_line_is_read() -> None:
-    assert len(parse("(" + ";B[];W[]" * (sgf.MAX_MOVES // 2) + ")").moves) == sgf.MAX_MOVES
+    assert len(parse("(" + ";B[];W[]" * (MAX_MOVES // 2) + ")").moves) == MAX_MOVES
 
 
 def test_a_record_may_not_be_of_empty_nodes() -> None:
@@ -229,6 +229,6 @@ def test_directories_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
 def test_files_too_large_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.sgf"
     with path.open("wb") as file:
-        file.truncate(sgf.MAX_BYTES + 1)
+        file.truncate(MAX_BYTES + 1)
     with pytest.raises(SgfError, match="too long"):
         sgf.read_sgf_file(str(path))
