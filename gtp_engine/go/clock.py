@@ -489,17 +489,14 @@ def _exceeds_period(settings: TimeSettings, seconds: float) -> bool:
 
 
 def settings_command(times: TimeSettings, *, knows_fischer: bool) -> str:
-    """Return the command that sets up a clock at the start of a game."""
-    if times.kind is TimeKind.BYOYOMI:
-        return f"kata-time_settings byoyomi {_seconds(times.main_time)} {_seconds(times.overtime)} {times.periods}"
-    if times.kind is TimeKind.FISCHER and knows_fischer:
-        return f"kata-time_settings fischer {_seconds(times.main_time)} {_seconds(times.increment)}"
+    """Return the command that sets up a clock at the start of a game; whole seconds are integers, as in GTP 2."""
+    if times.kind is TimeKind.BYOYOMI or (times.kind is TimeKind.FISCHER and knows_fischer):
+        return " ".join(("kata-time_settings", *times.words()))
     if times.kind is TimeKind.FISCHER:
-        main_time = max(0.0, times.main_time - times.increment)
-        return f"time_settings {_seconds(main_time)} {_seconds(times.increment)} 1"
+        return f"time_settings {max(0.0, times.main_time - times.increment):.15g} {times.increment:.15g} 1"
     if times.kind is TimeKind.NONE:
         return "time_settings 0 1 0"  # overtime without stones is no limit, by GTP's definition
-    return f"time_settings {_seconds(times.main_time)} {_seconds(times.overtime)} {times.stones}"
+    return f"time_settings {times.main_time:.15g} {times.overtime:.15g} {times.stones}"
 
 
 def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: bool) -> str:
@@ -508,8 +505,3 @@ def time_left_arguments(times: TimeSettings, left: TimeLeft, *, knows_fischer: b
     if times.kind is TimeKind.FISCHER and not knows_fischer:
         seconds, stones = (left.main - times.increment, 0) if left.main > times.increment else (left.main, 1)
     return f"{max(0, math.floor(seconds))} {stones}"
-
-
-def _seconds(value: float) -> str:
-    """Return seconds as an integer where they are whole: GTP 2 has only integers."""
-    return str(int(value)) if value == int(value) else repr(value)

@@ -47,33 +47,17 @@ _LINE_WEIGHTS: Final = (1, 3, 5)
 Set by eye: with these, 5x5 fills in the shape of a five on a die, and 19x19 leaves the first line to the end.
 """
 
-_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT = (0, 2), (2, 0), (0, 0), (2, 2)
-_LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE = (0, 1), (2, 1), (1, 2), (1, 0), (1, 1)
-"""The nine places: column and row as 0 = left or top star line, 1 = middle, 2 = right or bottom one."""
-
-_CORNERS: Final = (_LOWER_LEFT, _UPPER_RIGHT, _UPPER_LEFT, _LOWER_RIGHT)
-
-_PATTERNS: Final[dict[int, tuple[tuple[int, int], ...]]] = {
-    2: _CORNERS[:2],
-    3: _CORNERS[:3],
-    4: _CORNERS,
-    5: (*_CORNERS, _CENTRE),
-    6: (*_CORNERS, _LEFT, _RIGHT),
-    7: (*_CORNERS, _LEFT, _RIGHT, _CENTRE),
-    8: (*_CORNERS, _LEFT, _RIGHT, _LOWER, _UPPER),
-    9: (*_CORNERS, _LEFT, _RIGHT, _LOWER, _UPPER, _CENTRE),
-}
-"""The places for each number of stones, in the order of the GTP draft (D4 Q16 D16 Q4 ... on 19x19)."""
+_PLACES: Final = ((0, 2), (2, 0), (0, 0), (2, 2), (0, 1), (2, 1), (1, 2), (1, 0))
+"""The corners and the sides in the order of the GTP draft (D4 Q16 D16 Q4 ... on 19x19): column and row as 0 = left or
+top star line, 1 = middle, 2 = right or bottom one."""
+_CENTRE: Final = (1, 1)
+"""The place of the last of five, seven and nine stones."""
 
 
 def max_fixed_handicap(width: int, height: int) -> int:
     """Return the largest fixed handicap of the board: 9, 4, or 0 when there is none."""
-    shorter = min(width, height)
-    if shorter < _SMALLEST_FIXED_SIZE:
-        return 0
-    if shorter == _SMALLEST_FIXED_SIZE or width % 2 == 0 or height % 2 == 0:
-        return 4
-    return 9
+    largest = _largest_pattern(width, height)
+    return 4 if largest == 9 and (width % 2 == 0 or height % 2 == 0) else largest
 
 
 def fixed_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
@@ -127,7 +111,8 @@ def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int)
 def _pattern_points(n: int, width: int, height: int) -> tuple[int, ...]:
     """Return the points of the pattern of `n` stones; the board must be 7x7 or larger."""
     columns, rows = _star_lines(width), _star_lines(height)
-    return tuple(xy_to_point(columns[column], rows[row], width=width) for column, row in _PATTERNS[n])
+    places = (*_PLACES[: n - 1], _CENTRE) if n in (5, 7, 9) else _PLACES[:n]
+    return tuple(xy_to_point(columns[column], rows[row], width=width) for column, row in places)
 
 
 def _star_lines(size: int) -> tuple[int, int, int]:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import SHOWN_VALUE_LENGTH, RulesError, of_kind, shown
@@ -134,10 +133,14 @@ class Rules:
         if preset is not None:
             return preset.rules
         if text.startswith("{"):
-            return _rules_from(_read_json(text))
-        if _COMPACT.match(text):
-            return _rules_from(_read_compact(text))
-        raise _unknown_name(text, [*PRESETS, "a JSON object"])
+            values = _read_json(text)
+        elif _COMPACT.match(text):
+            values = _read_compact(text)
+        else:
+            raise _unknown_name(text, [*PRESETS, "a JSON object"])
+        if values.get("scoring") is Scoring.TERRITORY:
+            values.setdefault("tax", Tax.SEKI)
+        return Rules(**values)
 
     @staticmethod
     def of(rules: "Rules | str") -> "Rules":
@@ -175,12 +178,9 @@ class Rules:
 
     def default_komi(self) -> float:
         """Return the usual komi under the rules, in points for White."""
-        for preset in _PRESETS:
-            if preset.rules == self:
-                return preset.komi
-        if self.scoring is Scoring.TERRITORY:
-            return _KOMI_TERRITORY
-        return _KOMI_BUTTON if self.has_button else _KOMI_AREA
+        by_area = _KOMI_BUTTON if self.has_button else _KOMI_AREA
+        usual = _KOMI_TERRITORY if self.scoring is Scoring.TERRITORY else by_area
+        return next((preset.komi for preset in _PRESETS if preset.rules == self), usual)
 
     def fair_komi(self, width: int, height: int) -> float:
         """Return the komi for an even game on a board, in points for White: the usual one, but for 9x9.
@@ -214,25 +214,23 @@ class _Preset(NamedTuple):
     komi: float = _KOMI_AREA
 
 
-def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO, has_button: bool = False) -> Rules:
+def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO) -> Rules:
     """Return area rules for play between people, who may agree on dead stones."""
-    return Rules(ko=ko, suicide=suicide, has_button=has_button, white_handicap_bonus=bonus, friendly_pass_ok=True)
+    return Rules(ko=ko, suicide=suicide, white_handicap_bonus=bonus, friendly_pass_ok=True)
 
 
-_TROMP_TAYLOR: Final = Rules()
 _CHINESE: Final = _human(Ko.SIMPLE, suicide=False, bonus=HandicapBonus.N)
 _CHINESE_SERVER: Final = _human(Ko.POSITIONAL, suicide=False, bonus=HandicapBonus.N)
 _JAPANESE: Final = Rules(ko=Ko.SIMPLE, scoring=Scoring.TERRITORY, tax=Tax.SEKI, suicide=False)
 _STONES: Final = Rules(ko=Ko.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass_ok=True)
 _AGA: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1)
-_AGA_BUTTON: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1, has_button=True)
 _NEW_ZEALAND: Final = _human(Ko.SITUATIONAL, suicide=True)
 _ING: Final = _human(Ko.POSITIONAL, suicide=True)
 _CGOS: Final = Rules(suicide=False)
 """The Computer Go Server's rules, which count every stone left on the board; KataGo has no name for them."""
 
 _PRESETS: Final = (
-    _Preset("tromp-taylor", _TROMP_TAYLOR),
+    _Preset("tromp-taylor", Rules()),
     _Preset("chinese", _CHINESE),
     _Preset("chinese-ogs", _CHINESE_SERVER),
     _Preset("chinese-kgs", _CHINESE_SERVER),
@@ -244,7 +242,7 @@ _PRESETS: Final = (
     _Preset("aga", _AGA),
     _Preset("bga", _AGA),
     _Preset("french", _AGA),
-    _Preset("aga-button", _AGA_BUTTON, _KOMI_BUTTON),
+    _Preset("aga-button", replace(_AGA, has_button=True), _KOMI_BUTTON),
     _Preset("new-zealand", _NEW_ZEALAND, 7.0),
     _Preset("nz", _NEW_ZEALAND, 7.0),
     _Preset("ing", _ING),
@@ -252,12 +250,10 @@ _PRESETS: Final = (
     _Preset("cgos", _CGOS),
 )
 
-PRESETS: Final[Mapping[str, Rules]] = MappingProxyType({preset.name: preset.rules for preset in _PRESETS})
+PRESETS: Final[Mapping[str, Rules]] = {preset.name: preset.rules for preset in _PRESETS}
 """Every preset by its name, in the order of the documents' table."""
 
-KGS_NAMES: Final[Mapping[str, str]] = MappingProxyType(
-    {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
-)
+KGS_NAMES: Final = {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
 """The presets for the arguments of `kgs-rules` (KGS plays Chinese rules with positional superko)."""
 
 
@@ -305,13 +301,6 @@ def _parse_word(key: _Key, text: str) -> Any:
         advice = "Spight's ko rule is not supported" if key.kind is Ko and word == "SPIGHT" else ""
         raise RulesError(f"{key.name} {shown(text)}", expected=" or ".join(key.words), advice=advice)
     return word == "true" if key.kind is None else key.kind(word)
-
-
-def _rules_from(values: dict[str, Any]) -> Rules:
-    """Return the rules with these fields; `tax` follows the scoring unless given.  Raises RulesError."""
-    if values.get("scoring") is Scoring.TERRITORY:
-        values.setdefault("tax", Tax.SEKI)
-    return Rules(**values)
 
 
 def _read_json(text: str) -> dict[str, Any]:

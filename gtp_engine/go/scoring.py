@@ -91,9 +91,9 @@ class TaxedGroup:
         return len(self.eyes) < 2 and sum(map(len, self.eyes)) <= LARGEST_SEKI_EYE
 
 
-def owners_of(colors: Sequence[int], stride: int) -> list[int]:
-    """Return the colour of each stone, and of each empty point that reaches stones of that colour only, else EMPTY."""
-    owners = [EMPTY if color == WALL else color for color in colors]
+def territory_of(colors: Sequence[int], stride: int) -> list[int]:
+    """Return the colour that each empty point belongs to: that of the stones it reaches, if it is one; else EMPTY."""
+    owners = [EMPTY] * len(colors)
     for part in _components([point for point, color in enumerate(colors) if color == EMPTY], stride):
         borders = {colors[point] for point in _around(part, stride)} - {WALL}
         if len(borders) == 1:
@@ -101,12 +101,6 @@ def owners_of(colors: Sequence[int], stride: int) -> list[int]:
             for point in part:
                 owners[point] = owner
     return owners
-
-
-def territory_of(colors: Sequence[int], stride: int) -> list[int]:
-    """Return the colour that each empty point belongs to: that of the stones it reaches, if it is one; else EMPTY."""
-    owners = owners_of(colors, stride)
-    return [owner if color == EMPTY else EMPTY for color, owner in zip(colors, owners, strict=True)]
 
 
 def tally_position(
