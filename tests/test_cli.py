@@ -84,10 +84,10 @@ class TestConfiguration:
             assert config.search.threads == Config().search.threads
 
     def test_build_config_takes_text_and_ignores_other_parameters(self) -> None:
-        config = build_config(None, {"search__visits": "5", "play__resign": False, "as_json": True})
+        config = build_config(Config(), {"search__visits": "5", "play__resign": False, "as_json": True})
         assert (config.search.visits, config.play.resign) == (5, False)
         with pytest.raises(ConfigError, match=r"--threads -1"):
-            build_config(None, {"search__threads": "-1"})
+            build_config(Config(), {"search__threads": "-1"})
 
 
 class TestConfigCommand:

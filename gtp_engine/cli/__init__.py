@@ -16,7 +16,8 @@
 
 No logic of its own.  `gtp-engine` alone is `gtp-engine gtp`, because that is what a front end starts.  A command is
 imported when it is run, or when the help lists it, and imports what it needs when it runs: this package must stay cheap
-(no numpy, numba, onnxruntime, torch or rich).
+(no numpy, numba, onnxruntime, torch or rich).  Its docstring is its help, where lines below BACKSPACE, click's mark,
+stay as they are.
 
 Exit codes: 0 success; 1 the engine could not be started, a record could not be reviewed or `doctor` found a problem;
 2 a wrong command line, option, model or other file (with one sentence on stderr); 130 interrupted.
@@ -26,10 +27,10 @@ import contextlib
 import io
 import os
 import sys
+from collections import ChainMap
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from itertools import chain
 from typing import Any, Final, cast
 
 import click
@@ -48,43 +49,23 @@ _HELP_FLAGS = ("--help", "-h")
 _DEFAULT_COMMAND = "gtp"
 
 COMMANDS: Final[dict[str, dict[str, str]]] = {
-    "Play": {"play": "play_command.play_command", "serve": "serve_commands.serve_command", "gtp": ""},
-    "Analyse": {
-        "review": "record_commands.review_command",
-        "score": "record_commands.score_command",
-        "rank": "record_commands.rank_command",
-        "solve": "record_commands.solve_command",
-        "book": "book_command.book_command",
-        "analysis": "serve_commands.analysis_command",
-        "mcp": "serve_commands.mcp_command",
-    },
-    "Other programs and machines": {
-        "setup": "setup_command.setup_command",
-        "connect": "serve_commands.connect_command",
-    },
-    "Networks": {
-        "models": "models_command.models_command",
-        "calibrate-levels": "levels_command.calibrate_levels_command",
-    },
-    "Engines against each other": {
-        "match": "match_commands.match_command",
-        "tournament": "match_commands.tournament_command",
-    },
-    "This installation": {
-        "warmup": "tools.warmup_command",
-        "doctor": "tools.doctor_command",
-        "benchmark": "tools.benchmark_command",
-        "config": "tools.config_command",
-        "genconfig": "tools.genconfig_command",
-        "version": "tools.version_command",
-    },
-    "Training": {
-        "train": "train_commands.train_command",
-        "generate": "train_commands.generate_command",
-        "alphago": "alphago_command.alphago_command",
-    },
+    title: {name: module for module, names in modules.items() for name in names.split()}
+    for title, modules in {
+        "Play": {"play_command": "play", "serve_commands": "serve", "": "gtp"},
+        "Analyse": {
+            "record_commands": "review score rank solve",
+            "book_command": "book",
+            "serve_commands": "analysis mcp",
+        },
+        "Other programs and machines": {"setup_command": "setup", "serve_commands": "connect"},
+        "Networks": {"models_command": "models", "levels_command": "calibrate-levels"},
+        "Engines against each other": {"match_commands": "match tournament"},
+        "This installation": {"tools": "warmup doctor benchmark config genconfig version"},
+        "Training": {"train_commands": "train generate", "alphago_command": "alphago"},
+    }.items()
 }
-"""The commands as `gtp-engine --help` lists them, each with the module and the name of its function; `gtp` is here."""
+"""The commands as `gtp-engine --help` lists them, each with the module of its function NAME_command; `gtp` is here."""
+_MODULES: Final = ChainMap(*COMMANDS.values())
 
 _FAILED: Final = 1
 """Exit status of a command that could not do its work."""
@@ -143,14 +124,13 @@ class TengenGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
-        return sorted(chain.from_iterable(COMMANDS.values()))
+        return sorted(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name, imported now; None if there is none."""
-        places = {name: place for names in COMMANDS.values() for name, place in names.items()}
-        module, _, function = places.get(cmd_name, "").partition(".")
-        if not module:
+        if not (module := _MODULES.get(cmd_name)):
             return super().get_command(ctx, cmd_name)
+        function = f"{cmd_name.replace('-', '_')}_command"
         return cast(click.Command, getattr(import_module(f"{__name__}.{module}"), function))
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -31,20 +31,18 @@ from gtp_engine.training.core.learning import check_torch, shipped_teacher
 if TYPE_CHECKING:
     from gtp_engine.training.alphago.stages.stage_settings import StageRun
 
-_GROUP_HELP = """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
 
-\b
-gtp-engine alphago chain runs/alphago --mini
-gtp-engine --model runs/alphago/network --rollout-share 0.5
+@click.group("alphago")
+def alphago_command() -> None:
+    """Train AlphaGo's networks: policy, rollout policy, reinforcement, value.
 
-`chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
-stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch.
-"""
+    \N{BACKSPACE}
+    gtp-engine alphago chain runs/alphago --mini
+    gtp-engine --model runs/alphago/network --rollout-share 0.5
 
-
-@click.group("alphago", help=_GROUP_HELP)
-def alphago_command() -> None:  # noqa: D103
-    pass
+    `chain` runs all stages. Each stage is a command too, and writes its files to a folder of its own. Ctrl-C stops a
+    stage after it has written a checkpoint; the same command resumes it. All but `records` need PyTorch.
+    """
 
 
 @dataclass(frozen=True)

@@ -62,20 +62,17 @@ class BookCheck(Section, name="book_check"):
     threads: int = option(0, "Threads of the network; 0: all cores.", unit="threads", bounds=(0, 1024))
 
 
-_HELP = """Make and use books: positions of a small board with the values of their moves, found by many searches.
+@click.group("book")
+def book_command() -> None:
+    """Make and use books: positions of a small board with the values of their moves, found by many searches.
 
-\b
-gtp-engine book make 7x7.book --size 7 --rules tromp-taylor --positions 5000
-gtp-engine book check 7x7.book --samples 50
-gtp-engine book show 7x7.book --line "D4 C3"
-gtp-engine book play 7x7.book
-gtp-engine play --size 7 --rules tromp-taylor --book 7x7.book
-"""
-
-
-@click.group("book", help=_HELP)
-def book_command() -> None:  # noqa: D103
-    pass
+    \N{BACKSPACE}
+    gtp-engine book make 7x7.book --size 7 --rules tromp-taylor --positions 5000
+    gtp-engine book check 7x7.book --samples 50
+    gtp-engine book show 7x7.book --line "D4 C3"
+    gtp-engine book play 7x7.book
+    gtp-engine play --size 7 --rules tromp-taylor --book 7x7.book
+    """
 
 
 @book_command.command("make", cls=ConfigCommand)

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import click
@@ -35,9 +34,9 @@ _DEFAULT_CONFIG: Final = "default_gtp.cfg"
 class KataGoCommand(ConfigCommand):
     """A command that also accepts KataGo's flags: with one hyphen, and by `aliases` of ours, with two."""
 
-    def __init__(self, *about: Any, aliases: Mapping[str, str] = MappingProxyType({}), **more: Any) -> None:
+    def __init__(self, *about: Any, aliases: Mapping[str, str] | None = None, **more: Any) -> None:
         super().__init__(*about, **more)
-        self.aliases: Final = aliases
+        self.aliases: Final = aliases or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Translate KataGo's flags, and note whether there are any."""
@@ -74,7 +73,7 @@ def is_katagos() -> bool:
     return _is_program_katago() or bool(click.get_current_context().meta.get(_IS_KATAGO))
 
 
-def _katago_config(flags: Mapping[str, Any], *, for_gtp: bool) -> Config:
+def _katago_config(flags: dict[str, Any], *, for_gtp: bool) -> Config:
     """Return the configuration of a command line; lines about settings without effect are logged.
 
     Flags take precedence over overrides, overrides over files, later files over earlier ones.
@@ -83,7 +82,7 @@ def _katago_config(flags: Mapping[str, Any], *, for_gtp: bool) -> Config:
 
     Raises ConfigError, and RulesError for unknown rules.
     """
-    config_files, overrides = flags["config_files"], flags["overrides"]
+    config_files, overrides = flags.pop("config_files"), flags.pop("overrides")
     tomls = [file for file in config_files if file.lower().endswith(".toml")]
     if len(tomls) > 1:
         raise ConfigError(f"config files {' and '.join(tomls)}", expected="one TOML file")
@@ -92,7 +91,7 @@ def _katago_config(flags: Mapping[str, Any], *, for_gtp: bool) -> Config:
     if not config_files and for_gtp:
         files = _defaults((_DEFAULT_CONFIG,))
     base, lines = with_start_settings(base, merged_settings(files, overrides), for_gtp=for_gtp)
-    config = build_config(None, flags, base=base)
+    config = build_config(base, flags)
     human_model = config.network.human_model and str(_found(config.network.human_model))
     models = {"network.model": katago_model(config.network.model), "network.human_model": human_model}
     config = config.with_values(models)

@@ -14,16 +14,6 @@ from gtp_engine.cli.options import FILE, ConfigCommand, settings_options
 from gtp_engine.config import NetworkConfig
 from gtp_engine.config.option import Section, option
 
-_HELP = """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
-
-\b
-gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
-
-Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is saved as it ends.
-To continue an interrupted measurement, run the same command again, with --keep in place of --refit. Measuring 19x19
-takes far longer than 9x9; the weak levels come first.
-"""
-
 
 def _sizes(text: str) -> str:
     """Return a list of the sides of boards, unchanged; raises ConfigError."""
@@ -58,14 +48,22 @@ class CalibrationSettings(Section, name="calibration"):
 _TEXTS: Final = {"network.human_model": "The human-like network. [default: the one that ships]"}
 
 
-@click.command("calibrate-levels", cls=ConfigCommand, help=_HELP, texts=_TEXTS)
+@click.command("calibrate-levels", cls=ConfigCommand, texts=_TEXTS)
 @settings_options(NetworkConfig, "network", only=("human_model",), is_own=True)
 @click.option(
     "--games-file", required=True, type=FILE, help="Where games are kept; those found there are not played again."
 )
 @settings_options(CalibrationSettings, is_own=True)
 def calibrate_levels_command(games_file: Path, network: NetworkConfig, settings: CalibrationSettings) -> None:
-    """Measure the levels of a human-like network."""
+    """Measure the levels of a human-like network (--level 20k … 9d), by games between them in this process.
+
+    \N{BACKSPACE}
+    gtp-engine calibrate-levels --human-model NET.onnx --games-file NET.games.jsonl
+
+    Writes NET.levels.json beside the network; the engine reads it when it plays at a level. Every game is saved as it
+    ends. To continue an interrupted measurement, run the same command again, with --keep in place of --refit. Measuring
+    19x19 takes far longer than 9x9; the weak levels come first.
+    """
     network = replace(network, network_threads=settings.threads)
     from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_skills, table_path, write_board
     from gtp_engine.nn.loading import load_evaluator

@@ -155,46 +155,43 @@ def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | N
     return None
 
 
-_TOURNAMENT_HELP = """Let any number of GTP engines play a tournament.
-
-FILE is TOML:
-
-\b
-games = 20                  # of each pair under each condition
-format = "round-robin"      # or "gauntlet": the first engine against the others
-parallel = 2                # games at once
-bind-to-cores = true        # each of them on cores of its own (Linux)
-
-\b
-[[engines]]
-name = "Tengen"
-command = "gtp-engine"
-
-\b
-[[engines]]
-name = "GNU Go"
-command = "gnugo --mode gtp --level 10 --chinese-rules"
-
-\b
-[[conditions]]
-size = 9
-time-per-move = 1
-random-plies = 4
-
-A condition takes the options of `gtp-engine match` as keys; a relative path of openings is relative to FILE's folder.
-With a handicap the engine listed later is Black.
-
-Run the same command again to continue an interrupted tournament, or to play more games after raising `games`. The
-folder gets tables as index.html and results.json, and each match as `gtp-engine match` stores it.
-"""
-
-
-@click.command("tournament", help=_TOURNAMENT_HELP)
+@click.command("tournament")
 @click.argument("file", type=FILE)
 @click.option("--out", type=FOLDER, help="Where results are written. [default: FILE without .toml]")
 @cluster_options
 def tournament_command(file: Path, out: Path | None, ray: str | None, cores: int) -> None:
-    """Play the tournament, or what is left of it, and print its tables."""
+    """Let any number of GTP engines play a tournament.
+
+    FILE is TOML:
+
+    \N{BACKSPACE}
+    games = 20                  # of each pair under each condition
+    format = "round-robin"      # or "gauntlet": the first engine against the others
+    parallel = 2                # games at once
+    bind-to-cores = true        # each of them on cores of its own (Linux)
+
+    \N{BACKSPACE}
+    [[engines]]
+    name = "Tengen"
+    command = "gtp-engine"
+
+    \N{BACKSPACE}
+    [[engines]]
+    name = "GNU Go"
+    command = "gnugo --mode gtp --level 10 --chinese-rules"
+
+    \N{BACKSPACE}
+    [[conditions]]
+    size = 9
+    time-per-move = 1
+    random-plies = 4
+
+    A condition takes the options of `gtp-engine match` as keys; a relative path of openings is relative to FILE's
+    folder. With a handicap the engine listed later is Black.
+
+    Run the same command again to continue an interrupted tournament, or to play more games after raising `games`. The
+    folder gets tables as index.html and results.json, and each match as `gtp-engine match` stores it.
+    """
     from gtp_engine.arena.match.settings import MatchError
     from gtp_engine.arena.tournament.standings import format_tables, tables_of
     from gtp_engine.arena.tournament.tournament_file import read_description

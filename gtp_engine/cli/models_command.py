@@ -29,46 +29,42 @@ if TYPE_CHECKING:
     from gtp_engine.nn.onnx_export import Conversion
     from gtp_engine.training.quantization import Quantized
 
-_GROUP_HELP = """Get, import, quantize and inspect networks.
 
-\b
-gtp-engine models get best
+@click.group("models")
+def models_command() -> None:
+    """Get, import, quantize and inspect networks.
 
-gets the best published network for a processor, and `gtp-engine` plays with it from then on. `get` alone lists all
-networks on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files:
+    \N{BACKSPACE}
+    gtp-engine models get best
 
-\b
-gtp-engine models import NET.bin.gz
-gtp-engine --model NET.onnx
-"""
+    gets the best published network for a processor, and `gtp-engine` plays with it from then on. `get` alone lists all
+    networks on offer. There are more at https://katagotraining.org; `import` converts them to ONNX files:
 
-
-@click.group("models", help=_GROUP_HELP)
-def models_command() -> None:  # noqa: D103
-    pass
+    \N{BACKSPACE}
+    gtp-engine models import NET.bin.gz
+    gtp-engine --model NET.onnx
+    """
 
 
-_GET_HELP = """Get a strong network, and play with it from then on.
-
-\b
-gtp-engine models get             # list the networks on offer
-gtp-engine models get best
-gtp-engine models get katrain-1.20.0-py3-none-any.whl
-
-The networks are KataGo's and come in releases of KaTrain, a program for studying Go. `get` downloads these from the
-package index that pip or uv uses here, and checks their hash. Without a connection, it takes the network from an
-installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
-
-It plays at once. If this processor is faster in 8 bits, an 8-bit copy follows in the background, on one core while
-nothing else needs it. --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network. `gtp-engine
-models default builtin` returns to the network that ships.
-"""
-
-
-@models_command.command("get", help=_GET_HELP)
+@models_command.command("get")
 @click.argument("wanted", metavar="[NAME|WHEEL]", required=False)
 @int8_option
-def get_command(wanted: str | None, int8: bool | None) -> None:  # noqa: D103
+def get_command(wanted: str | None, int8: bool | None) -> None:
+    """Get a strong network, and play with it from then on.
+
+    \N{BACKSPACE}
+    gtp-engine models get             # list the networks on offer
+    gtp-engine models get best
+    gtp-engine models get katrain-1.20.0-py3-none-any.whl
+
+    The networks are KataGo's and come in releases of KaTrain, a program for studying Go. `get` downloads these from the
+    package index that pip or uv uses here, and checks their hash. Without a connection, it takes the network from an
+    installed KaTrain, or from WHEEL: a wheel of KaTrain, a folder with KataGo networks, or such a network's file.
+
+    It plays at once. If this processor is faster in 8 bits, an 8-bit copy follows in the background, on one core while
+    nothing else needs it. --int8 waits for it, --no-int8 leaves it out. The licence lies beside the network.
+    `gtp-engine models default builtin` returns to the network that ships.
+    """
     if wanted is None:
         click.echo(_catalogue())
         return
@@ -135,23 +131,7 @@ def _catalogue() -> str:
     )
 
 
-_QUANTIZE_HELP = """Quantize NET, an ONNX file in float32, to 8 bits.
-
-\b
-gtp-engine models quantize b15c192.onnx
-gtp-engine --model b15c192.onnx
-
-From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from it.
-A copy that the comparison at the end finds too inaccurate or hardly faster plays only with --precision int8. `models
-import` and `models get` make the copy by themselves on such a processor. Interrupted work goes on where it was.
-
-Games of the network that ships supply positions for calibration and others for validation. If the network loses too
-much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this takes
-one to five minutes. The table at the end shows how far bfloat16 and int8 are from float32, and how fast they are here.
-"""
-
-
-@models_command.command("quantize", cls=ConfigCommand, help=_QUANTIZE_HELP)
+@models_command.command("quantize", cls=ConfigCommand)
 @click.argument("source", metavar="NET", type=NETWORK)
 @out_option("the name of NET with -int8, beside it")
 @settings_options(QuantizeSettings, is_own=True)
@@ -161,7 +141,23 @@ one to five minutes. The table at the end shows how far bfloat16 and int8 are fr
     is_flag=True,
     help="Print the loss of each layer, and measure it even where all could be quantized.",
 )
-def quantize_command(source: Path, target: Path | None, verbose: bool, settings: QuantizeSettings) -> None:  # noqa: D103
+def quantize_command(source: Path, target: Path | None, verbose: bool, settings: QuantizeSettings) -> None:
+    """Quantize NET, an ONNX file in float32, to 8 bits.
+
+    \N{BACKSPACE}
+    gtp-engine models quantize b15c192.onnx
+    gtp-engine --model b15c192.onnx
+
+    From then on `--model b15c192.onnx` plays with the copy, b15c192-int8.onnx beside it, where the processor gains from
+    it. A copy that the comparison at the end finds too inaccurate or hardly faster plays only with --precision int8.
+    `models import` and `models get` make the copy by themselves on such a processor. Interrupted work goes on where it
+    was.
+
+    Games of the network that ships supply positions for calibration and others for validation. If the network loses too
+    much accuracy, the loss is measured layer by layer, and the layers that lose most stay in floating point. All this
+    takes one to five minutes. The table at the end shows how far bfloat16 and int8 are from float32, and how fast they
+    are here.
+    """
     from gtp_engine.nn.quantized_copy import quantized_path
     from gtp_engine.training.quantization import quantize_file
 
@@ -286,14 +282,15 @@ def list_command(folders: tuple[Path, ...]) -> None:
     Without FOLDER, list those in the current folder and in its folder `models`, those that `get` fetched and those that
     ship with the engine. An 8-bit copy is listed with its original, and a folder with one network per purpose as one.
     """
-    from gtp_engine.nn.named_networks import shipped_networks
+    from gtp_engine.nn.named_networks import FOLDER_NAME, PLACES, find_user_folder, shipped_networks
     from gtp_engine.nn.quantized_copy import is_quantized_copy, quantized_path
 
     for folder in folders:
         if not folder.is_dir():
             advice = "`gtp-engine models info FILE` describes one network"
             raise ModelError(f"{shown_path(folder)} is not a folder", expected="a folder with networks", advice=advice)
-    found = [file for folder in folders or _default_folders() for file in folder.glob("*.onnx")]
+    places = folders or (Path(), Path(FOLDER_NAME), *filter(None, [find_user_folder()]), *PLACES)
+    found = [file for folder in places for file in folder.glob("*.onnx")]
     # Two of the folders may be one, by different paths: `models` is in a checkout.
     files = sorted({(file.parent.resolve(), file.name): file for file in reversed(found)}.values())
     for file in files:
@@ -328,13 +325,6 @@ def _mark_of_default(path: Path) -> str:
         return ""
     found = path.resolve()
     return "  (default)" if default == found or (found.is_file() and default == found.parent) else ""
-
-
-def _default_folders() -> list[Path]:
-    from gtp_engine.nn.named_networks import FOLDER_NAME, PLACES, find_user_folder
-
-    mine = find_user_folder()
-    return [Path(), Path(FOLDER_NAME), *([] if mine is None else [mine]), *PLACES]
 
 
 def _show_conversion(conversion: "Conversion") -> None:

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
 
 import click
@@ -26,8 +25,8 @@ import click
 from gtp_engine.base.errors import shown_path
 from gtp_engine.base.files import expanded, is_special
 from gtp_engine.base.languages import LANGUAGES, use
-from gtp_engine.config import Config, Option
-from gtp_engine.config.option import Section, section_options
+from gtp_engine.config import Config
+from gtp_engine.config.option import Option, Section, section_options
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.network_catalogue import published_network
 
@@ -132,7 +131,7 @@ USUAL_OPTIONS: Final = (
 """The options of play that most users need: those of the README, the board, and the log that a bug report needs."""
 
 _FIRST_BLOCK: Final = "Options"
-
+_SECTIONS: Final = frozenset(option.section for option in Config.options())
 
 _WHOLE: Final = f"{__name__}.whole"
 """The key by which a context knows that the help is to list every option."""
@@ -205,21 +204,17 @@ class ConfigCommand(click.Command):
         *about: Any,
         usual: Sequence[str] = USUAL_OPTIONS,
         unused: Sequence[str] = (),
-        texts: Mapping[str, str] = MappingProxyType({}),
+        texts: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
         super().__init__(*about, **more)
-        self.usual, self.unused, self.texts = usual, unused, texts
+        self.usual, self.unused, self.texts = usual, unused, texts or {}
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; raises UsageError for a flag that would change nothing."""
         for each in self.params:
-            if (
-                isinstance(each, ConfigOption)
-                and self._block(each) in self.unused
-                and ctx.params[each.name] is not None
-            ):
-                raise click.UsageError(f"{each.declared.flag} has no effect in {ctx.command_path}: leave it out")
+            if self._block(each) in self.unused and ctx.params[each.name] is not None:
+                raise click.UsageError(f"{each.opts[0]} has no effect in {ctx.command_path}: leave it out")
         return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -239,9 +234,8 @@ class ConfigCommand(click.Command):
             if record is not None and isinstance(parameter, click.Option) and self._block(parameter) not in self.unused:
                 text = self.texts.get(parameter.declared.key) if isinstance(parameter, ConfigOption) else None
                 blocks.setdefault(self._block(parameter), []).append((record[0], text or record[1]))
-        sections = {option.section for option in Config.options()}
         for name, records in blocks.items():
-            named = f"Options [{name}]" if name in sections else f"Options for {name.replace('_', ' ')}"
+            named = f"Options [{name}]" if name in _SECTIONS else f"Options for {name.replace('_', ' ')}"
             with formatter.section(name if name == _FIRST_BLOCK else named):
                 formatter.write_dl(records, col_max=min(30, formatter.width // 3))  # 30: click's own
         if hidden:
@@ -250,16 +244,14 @@ class ConfigCommand(click.Command):
 
     def _is_rare(self, parameter: click.Parameter) -> bool:
         """Return whether a flag is one of the engine's that only the whole help lists."""
-        if not isinstance(parameter, ConfigOption) or self._block(parameter) in (_FIRST_BLOCK, *self.unused):
-            return False
-        return parameter.declared in Config.options()
+        return self._block(parameter) in _SECTIONS.difference(self.unused)
 
     def _rank(self, parameter: click.Parameter) -> int:
         """Return the place of a flag in the help: the usual options, then the rest as declared."""
         key = parameter.declared.key if isinstance(parameter, ConfigOption) else ""
         return self.usual.index(key) if key in self.usual else len(self.usual)
 
-    def _block(self, parameter: click.Option) -> str:
+    def _block(self, parameter: click.Parameter) -> str:
         """Return the block of the help in which a flag is listed."""
         if not isinstance(parameter, ConfigOption) or parameter.is_own or parameter.declared.key in self.usual:
             return _FIRST_BLOCK
@@ -281,50 +273,40 @@ def config_options(katagos: Callable[[dict[str, Any]], Config] | None = None) ->
         help=f"Read options from a TOML file; `gtp-engine config` prints one{also}. Flags override it.",
     )
 
-    def decorate(function: F) -> F:
-        make = katagos or (lambda flags: build_config(flags["config_file"], flags))
-        return file_option(_receiving(function, "config", make, Config.options(), *_FILES))
+    def ours(flags: dict[str, Any]) -> Config:
+        file = flags.pop("config_file")
+        return build_config(Config() if file is None else Config.from_toml(file), flags)
 
-    return decorate
-
-
-_FILES: Final = ("config_file", "config_files", "overrides")
+    return lambda function: file_option(_receiving(function, "config", katagos or ours, Config.options()))
 
 
 def _receiving(
-    function: F,
-    name: str,
-    make: Callable[[dict[str, Any]], Any],
-    options: Sequence[Option],
-    *also: str,
-    is_own: bool = False,
+    function: F, name: str, make: Callable[[dict[str, Any]], Any], options: Sequence[Option], *, is_own: bool = False
 ) -> F:
     """Return a command's function with the flags of options, of which it receives what `make` makes, as `name`.
 
-    `also` are other parameters of which that is made.
+    If that is made of other parameters too, `make` takes these out.
     """
-    own = {*map(parameter_name, options), *also}
+    own = {*map(parameter_name, options)}
 
     @wraps(function)
     def call(*given: Any, **parameters: Any) -> Any:
+        made = make(parameters)
         rest = {each: value for each, value in parameters.items() if each not in own}
-        return function(*given, **{name: make(parameters)}, **rest)
+        return function(*given, **{name: made}, **rest)
 
     for option in reversed(options):
         click.option(cls=ConfigOption, declared=option, is_own=is_own)(call)
     return cast(F, call)
 
 
-def build_config(config_file: str | None, flags: Mapping[str, object], *, base: Config | None = None) -> Config:
-    """Return the configuration of a command line; other parameters in `flags` are ignored.
-
-    Without a file, flags change `base`, or the defaults.
+def build_config(base: Config, flags: Mapping[str, object]) -> Config:
+    """Return the configuration that the flags of a command line make of `base`; other parameters are ignored.
 
     Raises ConfigError, and RulesError when game.rules is not a rule set: better now than at the first move.  A
     published network that is not here is downloaded if the user on a terminal agrees; else click.Abort is raised.
     """
-    config = Config.from_toml(config_file) if config_file is not None else base or Config()
-    config = config.with_values(_given_values(Config.options(), flags))
+    config = base.with_values(_given_values(Config.options(), flags))
     Rules.parse(config.game.rules)
     for model in (config.network.model, config.network.human_model):
         if model is not None:

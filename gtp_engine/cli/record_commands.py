@@ -45,7 +45,7 @@ _UNITS: Final = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 360
 
 
 def _command(
-    name: str, usual: tuple[str, ...], *, texts: dict[str, str] | None = None, help: str | None = None
+    name: str, usual: tuple[str, ...], *, texts: dict[str, str] | None = None
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Return the decorator of a command whose help leaves out the options for playing."""
     own = {
@@ -53,7 +53,7 @@ def _command(
         "game.komi": "Komi of records that name none. [default: the usual one of the rules]",
     }
     unused = ("play", "variety", "time", "gtp", "analysis")
-    return click.command(name, cls=ConfigCommand, help=help, usual=usual, unused=unused, texts=own | (texts or {}))
+    return click.command(name, cls=ConfigCommand, usual=usual, unused=unused, texts=own | (texts or {}))
 
 
 @dataclass(frozen=True)
@@ -106,26 +106,10 @@ def _read_record(record: Path, place: ChosenPosition, target: Path | None) -> by
     return data
 
 
-_REVIEW_HELP: Final = """Review games: what each move lost, and what would have been better.
-
-\b
-gtp-engine review GAME.sgf
-gtp-engine review games/ --out reviews/ --csv reviews/table.csv
-
-For GAME.sgf it writes GAME.review.html, a page with graphs and the biggest mistakes, GAME.review.sgf, the record with
-comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and GAME.review.json for programs. FILES are
-records, folders of records, or - for stdin.
-
-Ctrl-C keeps what is done; the same command continues from there. Files that cannot be read are listed at the end, and
-the exit code is then 1.
-"""
-
-
 @_command(
     "review",
     ("network.model", "search.visits", "game.rules", "game.komi", "analysis.ignore_history"),
     texts={"search.visits": "Visits of each position. [default 80 on 19x19, 171 on 13x13, 357 on 9x9]"},
-    help=_REVIEW_HELP,
 )
 @click.argument("files", nargs=-1, required=True, type=RECORD)
 @click.option("-o", "--out", type=FOLDER, help="Folder for the results. [default: beside each record]")
@@ -142,7 +126,19 @@ def review_command(
     place: ChosenPosition,
     config: Config,
 ) -> None:
-    """Review the games and exit."""
+    """Review games: what each move lost, and what would have been better.
+
+    \N{BACKSPACE}
+    gtp-engine review GAME.sgf
+    gtp-engine review games/ --out reviews/ --csv reviews/table.csv
+
+    For GAME.sgf it writes GAME.review.html, a page with graphs and the biggest mistakes, GAME.review.sgf, the record
+    with comments, variations and winrates that Sabaki, KaTrain and Lizzie show, and GAME.review.json for programs.
+    FILES are records, folders of records, or - for stdin.
+
+    Ctrl-C keeps what is done; the same command continues from there. Files that cannot be read are listed at the end,
+    and the exit code is then 1.
+    """
     if table is not None and (out is None or out not in table.parents):  # folders below `out` come with the results
         check_result(table, *files)
     from gtp_engine.engine.rehearsal import warm_up

@@ -7,7 +7,7 @@ KataGo's analysis protocol, also as `katago analysis`; `mcp` has tools for langu
 import os
 import sys
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -19,23 +19,21 @@ from gtp_engine.cli.options import ConfigCommand, UserPath, config_options, lang
 from gtp_engine.config import Config
 from gtp_engine.people.web.server_settings import TOKEN_VARIABLE, ServerSettings
 
-_SERVE_HELP: Final = """Play and analyse in the browser, and let other machines use this engine.
 
-\b
-gtp-engine serve --open                      for this machine
-gtp-engine serve --host 0.0.0.0              for others, too
-
-Open the address that it prints: the token in it lets you in. KaTrain can use the server as its remote engine, every
-other Go program through `gtp-engine connect`.
-"""
-
-
-@click.command("serve", cls=ConfigCommand, help=_SERVE_HELP)
+@click.command("serve", cls=ConfigCommand)
 @settings_options(ServerSettings, "given", is_whole=False)
 @language_option
 @config_options()
 def serve_command(config: Config, given: dict[str, Any]) -> None:
-    """Run the server."""
+    """Play and analyse in the browser, and let other machines use this engine.
+
+    \N{BACKSPACE}
+    gtp-engine serve --open                      for this machine
+    gtp-engine serve --host 0.0.0.0              for others, too
+
+    Open the address that it prints: the token in it lets you in. KaTrain can use the server as its remote engine, every
+    other Go program through `gtp-engine connect`.
+    """
     if given.get("token", "") == "":
         given["token"] = os.environ.get(TOKEN_VARIABLE) or None
     settings = ServerSettings(**given)
@@ -47,17 +45,7 @@ def serve_command(config: Config, given: dict[str, Any]) -> None:
     sys.exit(run(config, settings, lambda config: SharedEngines(config, log).load_for_analyses(), log))
 
 
-_CONNECT_HELP: Final = """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.
-
-SERVER is where `gtp-engine serve` runs, HOST, HOST:PORT or a whole address (wss://HOST:PORT/gtp). Give this command to
-Sabaki, GoGui or any other Go program as the engine's command:
-
-\b
-    gtp-engine connect desktop.local --token TOKEN
-"""
-
-
-@click.command("connect", help=_CONNECT_HELP)
+@click.command("connect")
 @click.argument("server", metavar="SERVER")
 @click.option(
     "--token", envvar=TOKEN_VARIABLE, help=f"The token of the server. [default: {TOKEN_VARIABLE}, if that is set]"
@@ -68,28 +56,22 @@ Sabaki, GoGui or any other Go program as the engine's command:
     help="For wss: trust this certificate of the server (PEM), though no authority has signed it.",
 )
 def connect_command(server: str, token: str | None, certificate: str | None) -> None:
-    """Pass lines to the server and replies back."""
+    """Use the engine of another machine: pass GTP on between stdin, stdout and `gtp-engine serve`.
+
+    SERVER is where `gtp-engine serve` runs, HOST, HOST:PORT or a whole address (wss://HOST:PORT/gtp). Give this command
+    to Sabaki, GoGui or any other Go program as the engine's command:
+
+    \N{BACKSPACE}
+        gtp-engine connect desktop.local --token TOKEN
+    """
     from gtp_engine.people.web.bridge import run
 
     sys.exit(run(server, token, certificate))
 
 
-_ANALYSIS_HELP: Final = """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
-
-For KaTrain and other programs that use KataGo's analysis engine: enter
-
-\b
-    gtp-engine analysis --model NETWORK.onnx
-
-as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) works, too.
-A config file that does not end in .toml is read as one of KataGo's; a network file of KataGo's is imported once.
-"""
-
-
 @click.command(
     "analysis",
     cls=KataGoCommand,
-    help=_ANALYSIS_HELP,
     usual=("network.model", "analysis.analysis_visits", "analysis.analysis_time", "analysis.parallel"),
     aliases={"--analysis-threads": "--parallel"},
 )
@@ -100,7 +82,17 @@ A config file that does not end in .toml is read as one of KataGo's; a network f
 )
 @katago_options(for_gtp=False)
 def analysis_command(config: Config, quit_without_waiting: bool) -> None:
-    """Run the analysis server."""
+    """Answer queries in KataGo's JSON analysis protocol on stdin and stdout.
+
+    For KaTrain and other programs that use KataGo's analysis engine: enter
+
+    \N{BACKSPACE}
+        gtp-engine analysis --model NETWORK.onnx
+
+    as the engine's command. KataGo's own command line (katago analysis -model … -config … -override-config …) works,
+    too. A config file that does not end in .toml is read as one of KataGo's; a network file of KataGo's is imported
+    once.
+    """
     from gtp_engine.protocols.analysis.server import serve
 
     def load() -> Any:
@@ -113,22 +105,19 @@ def analysis_command(config: Config, quit_without_waiting: bool) -> None:
     sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting, log=write_log))
 
 
-_MCP_HELP: Final = """Answer a language model's questions about Go, as tools of the Model Context Protocol.
-
-Register the command in a program that speaks the protocol on stdin and stdout, for example as
-
-\b
-    {"mcpServers": {"tengen": {"command": "gtp-engine", "args": ["mcp"]}}}
-
-The tools analyse positions, compare moves, play lines, solve life and death, score and review; every answer says what
-it rests on.
-"""
-
-
-@click.command("mcp", cls=ConfigCommand, help=_MCP_HELP, usual=("network.model", "search.threads"))
+@click.command("mcp", cls=ConfigCommand, usual=("network.model", "search.threads"))
 @config_options()
 def mcp_command(config: Config) -> None:
-    """Run the server of the tools."""
+    """Answer a language model's questions about Go, as tools of the Model Context Protocol.
+
+    Register the command in a program that speaks the protocol on stdin and stdout, for example as
+
+    \N{BACKSPACE}
+        {"mcpServers": {"tengen": {"command": "gtp-engine", "args": ["mcp"]}}}
+
+    The tools analyse positions, compare moves, play lines, solve life and death, score and review; every answer says
+    what it rests on.
+    """
     if find_spec("mcp") is None:
         raise ConfigError("this command needs mcp", advice=advice_for("mcp"))
     from gtp_engine.engine import Engine

@@ -1,6 +1,5 @@
 """The command `gtp-engine setup`: writes the configurations of programs and servers that start the engine."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,9 +9,9 @@ import click
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import expanded
 from gtp_engine.cli.options import FILE, ConfigCommand, config_options, given_text, settings_options
-from gtp_engine.config import Config, Option
+from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
-from gtp_engine.config.option import Section, option
+from gtp_engine.config.option import Option, Section, option
 from gtp_engine.people.front_ends import FRONT_ENDS, EngineCommand, apply, difference, engine_program
 
 _NETWORKS: Final = ("network.model", "network.human_model")
@@ -51,9 +50,14 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, settings:
     chosen, config_file = FRONT_ENDS[front_end.lower()], click.get_current_context().params["config_file"]
     pairs = ((option.key, given_text(option.key)) for option in config.options())
     given = {key: text for key, text in pairs if text is not None}
-    _refuse_unused(given, chosen.unused_options, chosen.title)
-    arguments = _engine_arguments(config_file, {**chosen.engine_options, **given})
-    command = EngineCommand(settings.command or engine_program(), arguments, settings.label)
+    for key, value in given.items():
+        option = find_option(key)
+        if advice := chosen.unused_options.get(key) or chosen.unused_options.get(option.section):
+            raise ConfigError(f"{_words(option, value)[0]} has no effect in {chosen.title}", advice=advice)
+    arguments = [] if config_file is None else ["--config", _full_path(config_file)]
+    for key, value in {**chosen.engine_options, **given}.items():
+        arguments += _words(find_option(key), value)
+    command = EngineCommand(settings.command or engine_program(), tuple(arguments), settings.label)
     if only_print:
         click.echo(chosen.printed(command))
         return
@@ -75,25 +79,8 @@ def setup_command(front_end: str, only_print: bool, file: Path | None, settings:
     click.echo(f"{chosen.title} is set up. {chosen.next_steps(command, change.path)}")
 
 
-def _refuse_unused(given: dict[str, str], unused: Mapping[str, str], title: str) -> None:
-    """Raise ConfigError for an option that changes nothing in the program with this title."""
-    for key, value in given.items():
-        option = find_option(key)
-        advice = unused.get(key) or unused.get(option.section)
-        if advice:
-            raise ConfigError(f"{_words(option, value)[0]} has no effect in {title}", advice=advice)
-
-
-def _engine_arguments(config_file: str | None, values: dict[str, str]) -> tuple[str, ...]:
-    """Return the command line arguments that set these options, with full paths."""
-    arguments = [] if config_file is None else ["--config", _full_path(config_file)]
-    for key, value in values.items():
-        arguments += _words(find_option(key), value)
-    return tuple(arguments)
-
-
 def _words(option: Option, value: str) -> list[str]:
-    """Return the words of a command line that set an option."""
+    """Return the words of a command line that set an option, with a full path."""
     if option.kind is bool:
         return [option.flag if value == "true" else f"--no-{option.flag[2:]}"]
     is_path = option.key == _LOG or (option.key in _NETWORKS and expanded(value).exists())

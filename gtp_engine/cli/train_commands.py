@@ -41,23 +41,8 @@ if TYPE_CHECKING:
 _OF_GAMES: Final = ("sizes", "workers", "ray", "temperature", "hot_share", "player", *OF_PLAYER)
 """Settings of games that are played."""
 
-_GENERATE_HELP = """Generate labelled positions for training, as shards in FOLDER.
 
-A network, NET, plays games by sampling its policy and labels every position; with --sgf it labels the positions of
-recorded games instead. Ctrl-C ends a run after its current positions; the same command continues it.
-
-\b
-gtp-engine generate teacher.onnx data --positions 1000000 --workers 2
-gtp-engine generate teacher.onnx data --minutes 60 --sizes 9=4,13=2,19=3,19x13=.2
-gtp-engine generate teacher.onnx data --sgf games
-gtp-engine generate teacher.onnx data --positions 10000000 --workers 64 --ray auto
-gtp-engine generate teacher.bin.gz data --torch --compiled --workers 32 --batch 128 --minutes 9
-
-In gtp_engine/training/distillation, shards.py describes the format of a shard, labelled_games.py the kinds of games.
-"""
-
-
-@click.command("generate", cls=ConfigCommand, help=_GENERATE_HELP)
+@click.command("generate", cls=ConfigCommand)
 @click.argument("net", type=NETWORK)
 @click.argument("folder", type=PATH)
 @click.option(
@@ -69,7 +54,21 @@ In gtp_engine/training/distillation, shards.py describes the format of a shard, 
 )
 @settings_options(GenerateSettings)
 def generate_command(net: Path, folder: Path, records: Path | None, settings: GenerateSettings) -> None:
-    """Generate the data and print what was done."""
+    """Generate labelled positions for training, as shards in FOLDER.
+
+    A network, NET, plays games by sampling its policy and labels every position; with --sgf it labels the positions of
+    recorded games instead. Ctrl-C ends a run after its current positions; the same command continues it.
+
+    \N{BACKSPACE}
+    gtp-engine generate teacher.onnx data --positions 1000000 --workers 2
+    gtp-engine generate teacher.onnx data --minutes 60 --sizes 9=4,13=2,19=3,19x13=.2
+    gtp-engine generate teacher.onnx data --sgf games
+    gtp-engine generate teacher.onnx data --positions 10000000 --workers 64 --ray auto
+    gtp-engine generate teacher.bin.gz data --torch --compiled --workers 32 --batch 128 --minutes 9
+
+    In gtp_engine/training/distillation, shards.py describes the format of a shard, labelled_games.py the kinds of
+    games.
+    """
     if records is not None:
         refuse_unused(settings, _OF_GAMES, "with --sgf, which labels recorded games")
     elif settings.player is None:
@@ -87,22 +86,19 @@ def generate_command(net: Path, folder: Path, records: Path | None, settings: Ge
         sys.exit(INTERRUPTED)
 
 
-_GROUP_HELP = """Train networks (needs PyTorch).
+@click.group("train")
+def train_command() -> None:
+    """Train networks (needs PyTorch).
 
-\b
-gtp-engine generate TEACHER data --positions 1000000
-gtp-engine train run --data data --out run --blocks 6 --channels 96 --minutes 600
-gtp-engine train resume run
-gtp-engine train export run -o b6c96.onnx --license CC0-1.0
-gtp-engine --model b6c96.onnx
+    \N{BACKSPACE}
+    gtp-engine generate TEACHER data --positions 1000000
+    gtp-engine train run --data data --out run --blocks 6 --channels 96 --minutes 600
+    gtp-engine train resume run
+    gtp-engine train export run -o b6c96.onnx --license CC0-1.0
+    gtp-engine --model b6c96.onnx
 
-A run writes a checkpoint every few minutes and when it is interrupted with Ctrl-C.
-"""
-
-
-@click.group("train", help=_GROUP_HELP)
-def train_command() -> None:  # noqa: D103
-    pass
+    A run writes a checkpoint every few minutes and when it is interrupted with Ctrl-C.
+    """
 
 
 @train_command.command("run", cls=ConfigCommand)
