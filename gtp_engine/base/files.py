@@ -95,19 +95,16 @@ def data_folder() -> Path:
     if named := os.environ.get("TENGEN_DATA_DIR"):
         return expanded(named)
     try:
-        return _usual_folder() / "tengen"
+        if sys.platform == "win32":
+            usual = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            usual = Path.home() / "Library" / "Application Support"
+        else:
+            usual = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     except RuntimeError as error:
         advice = "set TENGEN_DATA_DIR to a folder for networks and games"
         raise TengenError("there is no home directory", advice=advice) from error
-
-
-def _usual_folder() -> Path:
-    """Return the platform's folder for the data of programs; raises RuntimeError if there is no home directory."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return usual / "tengen"
 
 
 @contextmanager

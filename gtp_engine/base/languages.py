@@ -21,18 +21,15 @@ import locale
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from gtp_engine.base.errors import TengenError
 
 ENGLISH: Final = "en"
 
-LANGUAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {ENGLISH: "English", "zh-Hans": "简体中文", "zh-Hant": "繁體中文", "ja": "日本語", "ko": "한국어"}
-)
+LANGUAGES: Final = {ENGLISH: "English", "zh-Hans": "简体中文", "zh-Hant": "繁體中文", "ja": "日本語", "ko": "한국어"}
 """Names of the languages in themselves, by their tags (BCP 47)."""
 
 LOCALE: Final = Path(__file__).parent / "locale"
@@ -169,7 +166,7 @@ def message_texts(language: str) -> dict[str, str]:
 
 def in_language(page: str) -> str:
     """Return a page's HTML with the languages that it can speak, and the one that was chosen for this process."""
-    names = html.escape(json.dumps(dict(LANGUAGES), ensure_ascii=False))
+    names = html.escape(json.dumps(LANGUAGES, ensure_ascii=False))
     return page.replace("@LANGUAGES@", names).replace("@LANGUAGE@", _chosen)
 
 

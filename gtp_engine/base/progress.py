@@ -62,13 +62,10 @@ class ProgressBar:
         if self._bar.disable and text != self._last_text and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_INTERVAL
             self._last_text = text
-            self.log(self._line(text))
-
-    def _line(self, text: str) -> str:
-        """Return what the bar shows as a line of text."""
-        share = "" if self._total is None else f"{self._done / self._total:6.1%}  "
-        seconds_left = self._bar.tasks[0].time_remaining
-        return f"{share}{text}" + ("" if seconds_left is None else f", {_duration(seconds_left)} left")
+            share = "" if self._total is None else f"{self._done / self._total:6.1%}  "
+            seconds = self._bar.tasks[0].time_remaining
+            left = "" if seconds is None else f", {_duration(seconds)} left"
+            self.log(f"{share}{text}{left}")
 
 
 def _duration(seconds: float) -> str:

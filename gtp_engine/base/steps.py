@@ -42,23 +42,19 @@ def never() -> bool:
     return False
 
 
-class LongWork(NamedTuple):
-    """Work under way: where it is reported, and whether it is to end after the step under way."""
-
-    bar: "ProgressBar"
-    is_stopped: Callable[[], bool]
-
-
 @contextmanager
-def long_work(folder: Path, *, file: str | None = None, total: float | None = 1.0) -> Iterator[LongWork]:
-    """Yield work that alone writes to a folder, or to a file in it (`files.owning`), until it is stopped by a signal.
+def long_work(
+    folder: Path, *, file: str | None = None, total: float | None = 1.0
+) -> Iterator[tuple["ProgressBar", Callable[[], bool]]]:
+    """Let work alone write to a folder, or to a file in it (`files.owning`), until a signal stops it.
 
-    `total` is that of the bar.  Raises ConfigError where another process writes there.
+    Yields the bar that shows it, with this `total`, and a function that says whether it is to end after the step under
+    way.  Raises ConfigError where another process writes there.
     """
     from gtp_engine.base.progress import ProgressBar  # here, as it is slow and --help does not need it
 
     with owning(folder, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
-        yield LongWork(bar, is_stopped)
+        yield bar, is_stopped
 
 
 # --- How it goes on

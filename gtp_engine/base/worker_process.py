@@ -92,7 +92,7 @@ class WorkerProcess(NamedTuple):
 def start_worker(work: Callable[..., None], *args: Any) -> WorkerProcess:
     """Start a process that calls `work(*args, pipe)`.  Arguments can be pickled.
 
-    Ctrl-C, which reaches all processes of a terminal, does not end it: that is left to `end_workers`.
+    Ctrl-C, which reaches all processes of a terminal, does not end it: that is left to `end_worker`.
     """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -102,13 +102,11 @@ def start_worker(work: Callable[..., None], *args: Any) -> WorkerProcess:
     return WorkerProcess(process, here)
 
 
-def end_workers(workers: Sequence[WorkerProcess]) -> None:
-    """End workers, in the middle of their work if need be, and close their pipes."""
-    for worker in workers:
-        worker.process.kill()  # not SIGTERM, which does not end one that has been stopped
-    for worker in workers:
-        worker.process.join(END_SECONDS)
-        worker.pipe.close()
+def end_worker(worker: WorkerProcess) -> None:
+    """End a worker, in the middle of its work if need be, and close its pipe."""
+    worker.process.kill()  # not SIGTERM, which does not end one that has been stopped
+    worker.process.join(END_SECONDS)
+    worker.pipe.close()
 
 
 def _run(work: Callable[..., None], args: tuple[Any, ...], pipe: Connection) -> None:

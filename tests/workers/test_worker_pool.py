@@ -165,7 +165,7 @@ Scripted = tuple[ScriptedHost, WorkerPool[str, str], list[str]]
 @pytest.fixture
 def scripted(request: pytest.FixtureRequest) -> Scripted:
     host, notes = ScriptedHost(2), []
-    pool: WorkerPool[str, str] = WorkerPool(host, job(refuse), None, notes.append)
+    pool: WorkerPool[str, str] = WorkerPool(host.start, job(refuse), host.capacity, notes.append)
     request.addfinalizer(pool.close)
     return host, pool, notes
 

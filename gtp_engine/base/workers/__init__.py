@@ -11,9 +11,10 @@ Self-play and labelling (`training.distillation`), reviews and matches hand out 
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from gtp_engine.base.workers.worker_pool import ProcessHost, WorkerHost, WorkerJob, WorkerPool, ignore_note
+from gtp_engine.base.workers.worker_pool import StartWorker, WorkerJob, WorkerPool, ignore_note, start_process
 
 
 @contextmanager
@@ -26,13 +27,17 @@ def open_workers(
     Raises WorkerError where Ray is missing or cannot be reached.
     """
     with contextlib.ExitStack() as stack:
-        if address is None:
-            host: WorkerHost = ProcessHost(job)
-        else:
+        cluster = None
+        if address is not None:
             from gtp_engine.base.workers.ray_cluster import RayHost, connected
 
-            host = RayHost(stack.enter_context(connected(address)), job)
-        pool: WorkerPool[Any, Any] = WorkerPool(host, job, workers, note)
+            cluster = RayHost(stack.enter_context(connected(address)), job)
+
+        def room() -> int:
+            return workers or (1 if cluster is None else cluster.capacity())
+
+        start: StartWorker = partial(start_process, job) if cluster is None else cluster.start
+        pool: WorkerPool[Any, Any] = WorkerPool(start, job, room, note)
         stack.callback(pool.close)
         yield pool
     if address is not None:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -144,7 +144,7 @@ def _check_address(address: str) -> None:
 
 
 class RayHost:
-    """Starts actors, each with the cores and the memory that a worker of the job needs; see `WorkerHost`."""
+    """Starts actors, each with the cores and the memory that a worker of the job needs."""
 
     def __init__(self, ray: Any, job: WorkerJob) -> None:
         self._ray: Final = ray
@@ -155,14 +155,15 @@ class RayHost:
         self._bytes: Final = _WORKER_BYTES + _BYTES_OF_A_NETWORK * sum(folder.size for folder in self._sent)
 
     def start(self, number: int, life: int, tell: TellMessage) -> "_ActorStation":
-        """Ask Ray for an actor, which it starts when there is room for it."""
+        """Ask Ray for an actor, which it starts when there is room for it; a `StartWorker`."""
         name = f"{self._job.title} {number}" + (f", life {life + 1}" if life else "")
         unique = f"{name} ({os.getpid()}-{time.monotonic_ns():x})"  # Ray has no two actors of one name
         actor = self._ray.remote(
             num_cpus=self._job.threads, memory=self._bytes, scheduling_strategy="SPREAD", name=unique
         )(RayWorker).remote(name, self._job.title if self._job.calls_kernels else None)
-        offer = WorkerOffer([self._makers[number % len(self._makers)]], self._versions, self._sent)
-        return _ActorStation(self._ray, actor, [actor.placed.remote(), actor.begin.remote(offer, number, life)], tell)
+        make = [self._makers[number % len(self._makers)]]
+        made = actor.become.remote(make, self._versions, self._sent, number, life)
+        return _ActorStation(self._ray, actor, [actor.placed.remote(), made], tell)
 
     def capacity(self) -> int:
         """Return for how many workers the machines of the cluster have cores and memory, if they do nothing else."""
@@ -174,7 +175,7 @@ class RayHost:
 
 
 class _ActorStation:
-    """An actor seen from here."""
+    """An actor seen from here, a `WorkerStation`."""
 
     def __init__(self, ray: Any, actor: Any, begun: Iterable[Any], tell: TellMessage) -> None:
         self._ray: Final = ray
@@ -340,32 +341,12 @@ def _no_room(node: str, root: Path, error: OSError) -> WorkerError:
     return WorkerError(given, advice="make room there, or set TENGEN_CACHE_DIR on that node before `ray start`")
 
 
-@dataclass(frozen=True)
-class WorkerOffer:
-    """What an actor needs to become a worker.  What makes the worker is loaded only after versions were compared."""
-
-    make: Sequence[Any]  # of one element: Ray loads what is named by an argument itself
-    versions: Mapping[str, str]
-    sent: Sequence[SentFolder]
-
-    def accept(self, ray: Any, node: str, number: int, life: int) -> Callable[[Any], Any]:
-        """Return the worker; raises WorkerError for what is wrong with this machine, and what the maker raises."""
-        check_versions(self.versions, versions(), node)
-        root = place_for_files(node)
-        try:
-            folders = {sent.source: keep_files(sent, root, ray.get) for sent in self.sent}
-        except OSError as error:
-            raise _no_room(node, root, error) from None
-        make: WorkerMaker = ray.get(self.make[0])
-        return make(WorkerPlace(number, life, folders))
-
-
-class RayWorker:
+class RayWorker(TaskRunner):
     """The actor.  Ray's dashboard and logs call it by its title and number."""
 
     def __init__(self, name: str, kernels: str | None) -> None:
+        super().__init__(kernels)
         self._name: Final = name
-        self._runner: Final = TaskRunner(kernels)
 
     def __repr__(self) -> str:
         return f"Tengen {self._name}"
@@ -374,14 +355,26 @@ class RayWorker:
         """Say that Ray has found room for it."""
         return PLACED
 
-    def begin(self, offer: WorkerOffer, number: int, life: int) -> WorkerMessage:
-        """Become worker `number`."""
+    def become(
+        self, make: Sequence[Any], wanted: Mapping[str, str], sent: Sequence[SentFolder], number: int, life: int
+    ) -> WorkerMessage:
+        """Become worker `number`, made by the one element of `make`: Ray loads what is named by an argument itself.
+
+        It is loaded only after versions were compared.
+        """
         import ray
 
         address: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call, unused-ignore]
         node = f"{address}/{ray.get_runtime_context().get_node_id()[:6]}"
-        return self._runner.begin(partial(offer.accept, ray, node, number, life), node)
 
-    def do(self, number: int, task: Any) -> WorkerMessage:
-        """Do a task."""
-        return self._runner.do(number, task)
+        def made() -> Callable[[Any], Any]:
+            check_versions(wanted, versions(), node)
+            root = place_for_files(node)
+            try:
+                folders = {folder.source: keep_files(folder, root, ray.get) for folder in sent}
+            except OSError as error:
+                raise _no_room(node, root, error) from None
+            maker: WorkerMaker = ray.get(make[0])
+            return maker(WorkerPlace(number, life, folders))
+
+        return self.begin(made, node)

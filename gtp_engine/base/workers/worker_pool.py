@@ -32,7 +32,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, shown
-from gtp_engine.base.worker_process import END_SECONDS, Connection, WorkerProcess, end_workers, start_worker
+from gtp_engine.base.worker_process import END_SECONDS, Connection, WorkerProcess, end_worker, start_worker
 from gtp_engine.compiled.kernel_cache import is_cache_filled, note_kernels
 
 MOST_LOSSES: Final = 5
@@ -137,17 +137,12 @@ class _Ready(NamedTuple):
 class _Refused(NamedTuple):
     node: str
     error: TengenError
-    is_general: bool  # so that it will be refused anywhere else, too
 
 
 class _Answered(NamedTuple):
     task: int
     answer: Any
-
-
-class _Failed(NamedTuple):
-    task: int
-    error: TengenError
+    error: TengenError | None = None  # in place of an answer
 
 
 class Lost(NamedTuple):
@@ -158,7 +153,7 @@ class Lost(NamedTuple):
 
 PLACED: Final = _Placed()
 
-WorkerMessage = _Placed | _Ready | _Refused | _Answered | _Failed | Lost
+WorkerMessage = _Placed | _Ready | _Refused | _Answered | Lost
 """What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.
 The last is sent when it is gone."""
 
@@ -167,17 +162,15 @@ class TaskRunner:
     """A worker where it runs: makes it, and turns all that it raises into messages."""
 
     def __init__(self, title: str | None) -> None:
-        self._title: Final = title  # None if its tasks call no kernels
+        self._title = title  # None if its tasks call no kernels, or once these have been noted
         self._work: Callable[[Any], Any] | None = None
-        self._is_marked = False
 
     def begin(self, make: Callable[[], Callable[[Any], Any]], node: str) -> WorkerMessage:
         """Make the worker."""
         try:
             self._work = make()
         except Exception as error:
-            is_general = isinstance(error, TengenError) and not isinstance(error, WorkerError)
-            return _Refused(node, _known(error), is_general)
+            return _Refused(node, _known(error))
         return _Ready(node, self._title is None or is_cache_filled(self._title))
 
     def do(self, number: int, task: Any) -> WorkerMessage:
@@ -186,10 +179,10 @@ class TaskRunner:
         try:
             answer = self._work(task)
         except Exception as error:
-            return _Failed(number, _known(error))
-        if self._title is not None and not self._is_marked:
+            return _Answered(number, None, _known(error))
+        if self._title is not None:
             note_kernels(self._title)
-            self._is_marked = True
+            self._title = None
         return _Answered(number, answer)
 
 
@@ -213,14 +206,11 @@ class WorkerStation(Protocol):
         """End it, in the middle of its work if need be."""
 
 
-class WorkerHost(Protocol):
-    """Starts workers: here, or on other machines."""
+StartWorker = Callable[[int, int, TellMessage], WorkerStation]
+"""Starts a worker, here or on another machine, by its number and how many of this number were lost.
 
-    def start(self, number: int, life: int, tell: TellMessage) -> WorkerStation:
-        """Start one, which reports what becomes of it, from any thread."""
-
-    def capacity(self) -> int:
-        """Return for how many workers there is room now."""
+It reports what becomes of it, from any thread.
+"""
 
 
 @dataclass
@@ -261,17 +251,19 @@ class NodeTally:
 
 
 class WorkerPool(Generic[Task, Answer]):
-    """Hands tasks to `count` workers; None: to as many as the host has room for, more when machines join.
+    """Hands tasks to as many workers as `room` returns, which are more when machines join.
 
     `note` receives a sentence when a machine joins or workers are lost, from another thread.
     """
 
-    def __init__(self, host: WorkerHost, job: WorkerJob, count: int | None, note: Callable[[str], None]) -> None:
+    def __init__(
+        self, start: StartWorker, job: WorkerJob, room: Callable[[], int], note: Callable[[str], None]
+    ) -> None:
         self.note = note
         self.nodes: Final[dict[str, NodeTally]] = {}
-        self._host: Final = host
+        self._start_worker: Final = start
         self._job: Final = job
-        self._is_growing: Final = count is None
+        self._room: Final = room
         self._workers: Final[list[_Worker]] = []
         self._waiting: Final[deque[_Entry[Task, Answer]]] = deque()
         self._noted: Final[dict[str, float]] = {}
@@ -282,9 +274,10 @@ class WorkerPool(Generic[Task, Answer]):
         self._error: TengenError | None = None
         self._is_over = False
         self._events: Final[SimpleQueue[_Entry[Task, Answer] | tuple[_Worker, WorkerMessage] | None]] = SimpleQueue()
-        self._look_again = time.monotonic() + _GROWTH_INTERVAL
+        self._look_again = time.monotonic()
         self._tell_again = time.monotonic() + _STATUS_INTERVAL
-        self._grow_to(max(1, host.capacity()) if count is None else count)
+        self._look_for_room()
+        self._start_due()
         self._thread: Final = threading.Thread(target=self._run, name="worker-pool", daemon=True)
         self._thread.start()
 
@@ -334,24 +327,19 @@ class WorkerPool(Generic[Task, Answer]):
                         return
                     self._take(event)
                 self._end_hanging()
-                self._start_due()
                 self._look_for_room()
+                self._start_due()
                 self._tell_status()
                 self._dispatch()
         finally:
             self._is_over = True
             self._fail(_ended())
-            self._drop_events()
+            while not self._events.empty():
+                if isinstance(event := self._events.get(), _Entry):
+                    event.fail(_ended())
             for worker in self._workers:
                 if worker.station is not None:
                     worker.station.end()
-
-    def _drop_events(self) -> None:
-        with contextlib.suppress(Empty):
-            while True:
-                event = self._events.get_nowait()
-                if isinstance(event, _Entry):
-                    event.fail(_ended())
 
     def _take(self, event: _Entry[Task, Answer] | tuple[_Worker, WorkerMessage]) -> None:
         if isinstance(event, _Entry):
@@ -364,7 +352,7 @@ class WorkerPool(Generic[Task, Answer]):
         match message:
             case _ if worker is not self._workers[worker.number]:
                 return  # it is lost, and its tasks have been given to others
-            case _Answered() | _Failed():
+            case _Answered():
                 self._answer(worker, message)
             case _Placed():
                 if worker.node is None:  # else Ray has told this later than that it is ready
@@ -372,7 +360,7 @@ class WorkerPool(Generic[Task, Answer]):
             case _Ready():
                 self._is_ready(worker, message)
             case _Refused():
-                if message.is_general:
+                if not isinstance(message.error, WorkerError | TaskError):  # so that it is refused anywhere else, too
                     self._fail(message.error)
                 self._lose(worker, str(message.error), message.node)
             case Lost():
@@ -385,13 +373,9 @@ class WorkerPool(Generic[Task, Answer]):
 
     # workers
 
-    def _grow_to(self, count: int) -> None:
-        self._workers.extend(map(_Worker, range(len(self._workers), count)))
-        self._start_due()
-
     def _look_for_room(self) -> None:
-        if self._is_growing and time.monotonic() >= self._look_again:
-            self._grow_to(self._host.capacity())
+        if time.monotonic() >= self._look_again:
+            self._workers.extend(map(_Worker, range(len(self._workers), max(1, self._room()))))
             self._look_again = time.monotonic() + _GROWTH_INTERVAL
 
     def _start_due(self) -> None:
@@ -407,7 +391,7 @@ class WorkerPool(Generic[Task, Answer]):
             self._events.put((worker, message))
 
         try:
-            worker.station = self._host.start(worker.number, worker.life, tell)
+            worker.station = self._start_worker(worker.number, worker.life, tell)
         except OSError as error:  # too many processes, or no memory for another
             tell(Lost(f"could not be started ({error.strerror})"))
 
@@ -500,7 +484,7 @@ class WorkerPool(Generic[Task, Answer]):
         ]
         return min(ready, key=lambda worker: len(worker.entries), default=None)
 
-    def _answer(self, worker: _Worker, message: _Answered | _Failed) -> None:
+    def _answer(self, worker: _Worker, message: _Answered) -> None:
         entry = worker.entries.pop(message.task)
         worker.failures = 0
         now = time.monotonic()
@@ -510,7 +494,7 @@ class WorkerPool(Generic[Task, Answer]):
         tally = self.nodes[worker.node]
         tally.answers += 1
         tally.is_warm = True
-        if isinstance(message, _Failed):
+        if message.error is not None:
             entry.fail(message.error)
         else:
             with contextlib.suppress(InvalidStateError):  # it is not wanted any more
@@ -575,26 +559,15 @@ class _ProcessStation:
     def end(self) -> None:
         self._worker.process.kill()
         self._listener.join(END_SECONDS)
-        end_workers([self._worker])
+        end_worker(self._worker)
 
 
-class ProcessHost:
-    """Processes of this machine; there is always room for one."""
-
-    def __init__(self, job: WorkerJob) -> None:
-        self._job: Final = job
-
-    def start(self, number: int, life: int, tell: TellMessage) -> _ProcessStation:
-        """Start a process; see `WorkerHost`."""
-        make, title = self._job.makers[number % len(self._job.makers)], self._job.title
-        kernels = title if self._job.calls_kernels else None
-        worker = start_worker(_serve, make, WorkerPlace(number, life), kernels)
-        tell(PLACED)
-        return _ProcessStation(worker, tell)
-
-    def capacity(self) -> int:
-        """Return 1: what more there is room for is the caller's to say."""
-        return 1
+def start_process(job: WorkerJob, number: int, life: int, tell: TellMessage) -> WorkerStation:
+    """Start a process of this machine, as `StartWorker` does."""
+    make, kernels = job.makers[number % len(job.makers)], job.title if job.calls_kernels else None
+    worker = start_worker(_serve, make, WorkerPlace(number, life), kernels)
+    tell(PLACED)
+    return _ProcessStation(worker, tell)
 
 
 def _serve(make: WorkerMaker, place: WorkerPlace, kernels: str | None, pipe: Connection) -> None:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from gtp_engine.base.errors import TengenError
-from gtp_engine.base.worker_process import Connection, end_workers, start_worker
+from gtp_engine.base.worker_process import Connection, end_worker, start_worker
 from gtp_engine.people.play.game_state import node_values
 from gtp_engine.people.web.access import network_of
 from gtp_engine.people.web.client_socket import ClientSocket, Locks
@@ -93,7 +93,7 @@ def _in_process(function: Callable[[bytes], T], data: bytes, is_over: Callable[[
     except (EOFError, ConnectionError):
         raise TengenError("the record could not be read: its process has ended") from None
     finally:
-        end_workers([worker])
+        end_worker(worker)
     if isinstance(found, TengenError):
         raise found
     return found
