@@ -14,8 +14,6 @@ values and tensors only, so that nothing in it can run code:
 A network file replaces an older one only after a comparison with the module that it was exported from.
 """
 
-import pickle
-import struct
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -34,20 +32,6 @@ MAX_CHECKPOINT_BYTES: Final = 1 << 34
 
 CHECKPOINT_FILE: Final = "checkpoint.pt"
 """Its name in the folder of a run."""
-
-_DAMAGE: Final = (
-    OSError,  # torch takes some truncated files for operating system errors
-    RuntimeError,
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    EOFError,
-    struct.error,
-    pickle.UnpicklingError,
-)
-"""What reading a file that is not a checkpoint raises."""
-
 
 LARGEST_DIFFERENCE: Final = 1e-4
 """Largest difference between file and module, as a share of the largest output, or of 1: float32 rounds to 10⁻⁷, and a
@@ -113,7 +97,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         found = values.pop("format")
         if found == FORMAT:
             return Checkpoint(**values)
-    except _DAMAGE as error:
+    except Exception as error:  # torch raises errors of many types for a damaged file
         raise ModelError(
             f"checkpoint {shown_path(path)} is damaged or none", expected=f"a {CHECKPOINT_FILE} of a run"
         ) from error

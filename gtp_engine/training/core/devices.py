@@ -46,9 +46,14 @@ class Machine:
         """For people: "cpu in bfloat16"."""
         return f"{self.device} in {self.precision}"
 
-    def use_threads(self, share: int = 1) -> None:
-        """Have torch use `threads / share` threads for operations of the calling thread."""
-        torch.set_num_threads(max(1, self.threads // share))
+    @property
+    def shares(self) -> int:
+        """How many threads should share the positions of a batch."""
+        return min(self.threads, MOST_THREADS) if self.device.type == "cpu" else 1
+
+    def use_threads(self, shares: int = 1) -> None:
+        """Have torch use `threads / shares` threads for operations of the calling thread."""
+        torch.set_num_threads(max(1, self.threads // shares))
 
     def place(self, module: Module) -> Module:
         """Return `module`, moved to the device, its filters with channels last, as convolutions are fastest."""
@@ -66,9 +71,9 @@ class Machine:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=is_half, cache_enabled=False):
             return module(planes, *others)
 
-    def pool(self, count: int) -> ThreadPoolExecutor:
+    def pool(self) -> ThreadPoolExecutor:
         """Return threads that each run a whole network on a share of the positions; torch's are divided among them."""
-        return ThreadPoolExecutor(count, "data-parallel", initializer=self.use_threads, initargs=(count,))
+        return ThreadPoolExecutor(self.shares, "data-parallel", initializer=self.use_threads, initargs=(self.shares,))
 
 
 def choose_machine(device: str, precision: str, *, threads: int = 0) -> Machine:
@@ -97,8 +102,3 @@ def compiled(function: Function) -> Function:
     """
     torch.fx.experimental._config.use_duck_shape = False
     return cast("Function", torch.compile(function, dynamic=True))
-
-
-def threads_on(machine: Machine) -> int:
-    """Return how many threads should share the positions of a batch on this machine."""
-    return min(machine.threads, MOST_THREADS) if machine.device.type == "cpu" else 1

@@ -30,6 +30,7 @@ class StepSchedule:
     validate_every: int
     learning_rate: float
     final_rate: float = 1.0
+    warm_up: float = 0.0
     """As in `Learning`."""
     checkpoint_minutes: float = 5.0
     log_steps: int = 1
@@ -41,10 +42,6 @@ class StepSchedule:
     def validations_due(self, steps: int, samples: int, seconds: float) -> int:
         """Return how many validations there should have been by now."""
         return -(-steps // self.validate_every) if steps >= self.total else steps // self.validate_every
-
-    def rate(self, fraction: float) -> float:
-        """Return the learning rate when `fraction` of the run is done."""
-        return cosine_rate(fraction, highest=self.learning_rate, warm_up=0.0, final=self.final_rate)
 
 
 @dataclass(frozen=True)
@@ -91,10 +88,6 @@ class Learning(Section, name="training"):
         """Return how many validations there should have been by now; the last is at the very end."""
         return math.floor(self.fraction(steps, samples, seconds) * self.validations)
 
-    def rate(self, fraction: float) -> float:
-        """Return the learning rate when `fraction` of the run is done."""
-        return cosine_rate(fraction, highest=self.learning_rate, warm_up=self.warm_up, final=self.final_rate)
-
 
 Schedule = Learning | StepSchedule
 """How long a run is, and what happens when in it."""
@@ -106,20 +99,13 @@ def with_default(name: str, default: Any) -> Any:
     return field(default=default, metadata=declared.metadata)
 
 
-def longest_gradient(clip: float) -> float:
-    """Return the norm to which longer gradients are scaled down, for an option `clip`."""
-    return clip or math.inf
-
-
-def cosine_rate(fraction: float, *, highest: float, warm_up: float, final: float) -> float:
-    """Return the learning rate when `fraction` of the run is done: a straight rise, then half a cosine wave down.
-
-    `warm_up` is the part of the run in which it rises, `final` the share of `highest` that is left at the end.
-    """
+def rate_at(fraction: float, schedule: Schedule) -> float:
+    """Return the learning rate when `fraction` of a run is done: a straight rise, then half a cosine wave down."""
+    warm_up, final = schedule.warm_up, schedule.final_rate
     if fraction < warm_up:
-        return highest * max(_FIRST_SHARE, fraction / warm_up)
+        return schedule.learning_rate * max(_FIRST_SHARE, fraction / warm_up)
     wave = (1 + math.cos(math.pi * (fraction - warm_up) / (1 - warm_up))) / 2
-    return highest * (final + (1 - final) * wave)
+    return schedule.learning_rate * (final + (1 - final) * wave)
 
 
 def check_torch() -> None:

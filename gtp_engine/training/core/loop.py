@@ -15,9 +15,9 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -27,8 +27,8 @@ from torch import Tensor, nn
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.steps import check_same, never
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.devices import Machine, threads_on
-from gtp_engine.training.core.learning import Learning, Schedule, longest_gradient
+from gtp_engine.training.core.devices import Machine
+from gtp_engine.training.core.learning import Learning, Schedule, rate_at
 from gtp_engine.training.core.optimizer import Average, Optimizer, ParallelGradients, PositionBatch
 
 PREFETCHED: Final = 4
@@ -61,26 +61,21 @@ class Stream(Protocol[Prefetched]):
         """Continue at a place that `state` returned."""
 
 
-@contextmanager
-def prefetched(stream: Stream[Prefetched]) -> Iterator[Iterator[tuple[Prefetched, dict[str, Any]]]]:
+def prefetched(stream: Stream[Prefetched]) -> Generator[tuple[Prefetched, dict[str, Any]], None, None]:
     """Yield each batch of a stream together with the state of the stream after it, prepared on a thread in advance.
 
-    The iterator raises what preparing a batch raised.
+    What preparing a batch raised is raised in its place.
     """
-    batches = iter(stream)
+    batches, pool = iter(stream), ThreadPoolExecutor(1, "batches")
 
     def prepare() -> tuple[Prefetched, dict[str, Any]]:
         return next(batches), stream.state()
 
-    def taken() -> Iterator[tuple[Prefetched, dict[str, Any]]]:
+    try:
+        waiting = deque(pool.submit(prepare) for _ in range(PREFETCHED))
         while True:
             waiting.append(pool.submit(prepare))
             yield waiting.popleft().result()
-
-    pool = ThreadPoolExecutor(1, "batches")
-    waiting = deque(pool.submit(prepare) for _ in range(PREFETCHED))
-    try:
-        yield taken()
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -184,7 +179,7 @@ class TrainingRun(ABC):
     @property
     def learning_rate(self) -> float:
         """The rate of the next step."""
-        return self._schedule.rate(self.fraction)
+        return rate_at(self.fraction, self._schedule)
 
     def resume(self, checkpoint: Checkpoint) -> None:
         """Continue exactly where the checkpoint was written."""
@@ -214,14 +209,14 @@ class TrainingRun(ABC):
         """Write the checkpoint; raises ModelError if that is impossible."""
         write_checkpoint(self.folder, self.checkpoint())
 
-    def run(self, observers: Iterable[Observer] = (), is_stopped: Callable[[], bool] = never) -> bool:
+    def run(self, observe: Observer = lambda *_: None, is_stopped: Callable[[], bool] = never) -> bool:
         """Train until the budget is used up, or `is_stopped`; return whether it is used up.
 
         A checkpoint is written every few minutes, at the end, and before an error ends the run.  Raises TrainingError
         when loss or gradient is NaN or infinite; the last checkpoint, from before, is then what is left.
         """
         try:
-            self._train(tuple(observers), is_stopped)
+            self._train(observe, is_stopped)
         except TrainingError:  # the weights are useless
             raise
         except BaseException:
@@ -231,7 +226,7 @@ class TrainingRun(ABC):
         self._save_if_finite()
         return self.fraction >= 1
 
-    def _train(self, observers: tuple[Observer, ...], is_stopped: Callable[[], bool]) -> None:
+    def _train(self, observe: Observer, is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
         saved, self._means = time.monotonic(), _Means(self._names)
         with self.working():
@@ -244,9 +239,7 @@ class TrainingRun(ABC):
                 self.seconds += time.monotonic() - started
                 validates = self._validations_due() > due
                 if validates or self.steps % self._schedule.log_steps == 0 or self.fraction >= 1:
-                    progress = self._report(observers)
-                    if validates:
-                        self._validate(progress, observers)
+                    self._report(observe, validates=validates)
                 if time.monotonic() - saved > 60 * self._schedule.checkpoint_minutes:
                     self._save_if_finite()
                     saved = time.monotonic()
@@ -267,22 +260,18 @@ class TrainingRun(ABC):
                 advice = "resume from the last checkpoint, or begin again with a lower learning rate"
                 raise TrainingError(f"the {name} after {self.steps} steps is {value}", advice=advice)
 
-    def _report(self, observers: tuple[Observer, ...]) -> RunProgress:
-        """Report the steps since the last report."""
+    def _report(self, observe: Observer, *, validates: bool) -> None:
+        """Report the steps since the last report and, if it `validates`, the figures of a validation."""
         done = (self.fraction, self.steps, self.samples, self.seconds, self.learning_rate)
         progress = RunProgress(*done, *self._means.take())
         self._check(progress.gradient, progress.figures["loss"])
-        for observer in observers:
-            observer(progress, None)
-        return progress
-
-    def _validate(self, progress: RunProgress, observers: tuple[Observer, ...]) -> None:
-        started = time.monotonic()
-        with torch.no_grad():
-            validation = self.validate()
-        self.seconds += time.monotonic() - started
-        for observer in observers:
-            observer(progress, validation)
+        observe(progress, None)
+        if validates:
+            started = time.monotonic()
+            with torch.no_grad():
+                validation = self.validate()
+            self.seconds += time.monotonic() - started
+            observe(progress, validation)
 
 
 class TrainingLoop(TrainingRun, Generic[Module, Positions]):
@@ -314,11 +303,10 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
     @contextmanager
     def working(self) -> Iterator[None]:
         """Yield with threads that compute gradients and prepare batches."""
-        threads = threads_on(self.machine)
-        self.machine.use_threads(threads)
+        self.machine.use_threads(self.machine.shares)
         with (
-            ParallelGradients(self.module, self.machine, self._task.figures, threads=threads) as self._gradients,
-            prefetched(self._task.stream) as self._batches,
+            ParallelGradients(self.module, self.machine, self._task.figures) as self._gradients,
+            closing(prefetched(self._task.stream)) as self._batches,
         ):
             yield
 
@@ -327,7 +315,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         batch, place = next(self._batches)
         self._gradients.count_statistics(self._task.counts_statistics(self.fraction))
         figures = self._gradients.write(batch)
-        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), longest_gradient(self._learning.clip))
+        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip or math.inf)
         self._optimizer.step(self.learning_rate)
         self._place = place
         self.average.add(self.module, self.steps + 1)

@@ -40,7 +40,7 @@ _WEIGHT_DIMENSIONS: Final = (2, 4)
 """Of matrices and filters; the frequencies of a transformer's rotation have 3, and are no linear map."""
 
 _MEAN_GRADIENT: Final = "momentum_buffer"
-"""The name that torch.optim.Muon has for it."""
+"""The name that torch.optim.Muon has for the running mean of a matrix's gradients, which a checkpoint keeps."""
 
 _SHARE_AT_FIRST: Final = 10
 """At step s the average covers s / 10 steps, up to its final number of steps."""
@@ -70,16 +70,15 @@ def _like(batch: Positions, tensors: Iterable[Tensor]) -> Positions:
 
 
 class ParallelGradients(Generic[Module, Positions]):
-    """Computes the gradients of `module` in `threads` threads; a context manager.
+    """Computes the gradients of `module` in the threads of the machine; a context manager.
 
     `figures` returns means over the positions of a share as a vector that begins with the loss.  Each of several
     threads has a copy of the module that shares its weights and has statistics of its own; these are averaged after
     each step while norms count them (`count_statistics`; at first as the module does).
     """
 
-    def __init__(
-        self, module: Module, machine: Machine, figures: Callable[[Module, Positions], Tensor], *, threads: int
-    ) -> None:
+    def __init__(self, module: Module, machine: Machine, figures: Callable[[Module, Positions], Tensor]) -> None:
+        threads = machine.shares
         self._module = module
         self._machine = machine
         self._figures = figures
@@ -87,7 +86,7 @@ class ParallelGradients(Generic[Module, Positions]):
         shared = {id(parameter): parameter for parameter in module.parameters()}  # each copy has its own statistics
         self._copies = [deepcopy(module, {**shared}) for _ in range(threads)] if threads > 1 else [module]
         self._counts = any(norm.counts for norm in norms_of(module))
-        self._pool = machine.pool(threads)
+        self._pool = machine.pool()
 
     def __enter__(self) -> Self:
         return self
@@ -157,35 +156,35 @@ class Optimizer:
         others = [parameter for parameter in parameters if parameter.ndim not in _WEIGHT_DIMENSIONS]
         self._matrices: list[tuple[nn.Parameter, nn.Parameter]] = []
         groups: list[dict[str, Any]] = [{"params": others, "weight_decay": 0.0}]
-        self._parts: list[torch.optim.Optimizer] = []
+        self._parts: dict[str, torch.optim.Optimizer] = {}
         if kind == "muon":
             self._matrices = [(weight, nn.Parameter(_as_matrix(weight.data))) for weight in weights]
             matrices = [matrix for _, matrix in self._matrices]
             assert all(weight.data_ptr() == matrix.data_ptr() for weight, matrix in self._matrices), "views, not copies"
             # steps as large as Adam's, so that one learning rate fits both
-            self._parts.append(BatchedMuon(matrices, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw"))
+            self._parts["Muon"] = BatchedMuon(matrices, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
         else:
             groups.append({"params": weights, "weight_decay": weight_decay})
-        self._parts.append(torch.optim.AdamW(groups, betas=_BETAS, fused=True))
+        self._parts["AdamW"] = torch.optim.AdamW(groups, betas=_BETAS, fused=True)
 
     def step(self, learning_rate: float) -> None:
         """Do one step."""
         for weight, matrix in self._matrices:
             assert weight.grad is not None, "every weight has a gradient"
             matrix.grad = _as_matrix(weight.grad)
-        for part in self._parts:
+        for part in self._parts.values():
             for group in part.param_groups:
                 group["lr"] = learning_rate
             part.step()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, for a checkpoint."""
-        return {_name(part): part.state_dict() for part in self._parts}
+        return {name: part.state_dict() for name, part in self._parts.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore a state that an optimizer of the same kind returned."""
-        for part in self._parts:
-            part.load_state_dict(state[_name(part)])
+        for name, part in self._parts.items():
+            part.load_state_dict(state[name])
 
 
 class BatchedMuon(torch.optim.Muon):
@@ -209,21 +208,16 @@ class BatchedMuon(torch.optim.Muon):
         """Do the step of the matrices of one shape."""
         gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
         assert len(gradients) == len(matrices), "every matrix has a gradient"
-        means = [self._mean_gradient(matrix) for matrix in matrices]
+        for matrix in matrices:
+            if _MEAN_GRADIENT not in self.state[matrix]:
+                self.state[matrix][_MEAN_GRADIENT] = torch.zeros_like(matrix)
+        means = [self.state[matrix][_MEAN_GRADIENT] for matrix in matrices]
         torch._foreach_lerp_(means, gradients, 1 - group["momentum"])
         steps = torch._foreach_lerp(gradients, means, group["momentum"]) if group["nesterov"] else means
         orthogonal = _orthogonal(torch.stack(list(steps)), group["ns_coefficients"], group["ns_steps"], group["eps"])
         rate = group["lr"] * _RMS_OF_ADAM * math.sqrt(max(matrices[0].shape))
         torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
         torch._foreach_add_(matrices, list(orthogonal.float().unbind()), alpha=-rate)
-
-    def _mean_gradient(self, matrix: Tensor) -> Tensor:
-        """Return the running mean of the gradients of a matrix, which a checkpoint keeps."""
-        state = self.state[matrix]
-        if _MEAN_GRADIENT not in state:
-            state[_MEAN_GRADIENT] = torch.zeros_like(matrix)
-        mean: Tensor = state[_MEAN_GRADIENT]
-        return mean
 
 
 def _orthogonal(matrices: Tensor, coefficients: tuple[float, float, float], steps: int, epsilon: float) -> Tensor:
@@ -238,11 +232,6 @@ def _orthogonal(matrices: Tensor, coefficients: tuple[float, float, float], step
         gram = found @ found.mT
         found = torch.baddbmm(found, torch.baddbmm(gram, gram, gram, beta=cubic, alpha=quintic), found, beta=linear)
     return found.mT if is_tall else found
-
-
-def _name(part: torch.optim.Optimizer) -> str:
-    """Return the name of a part's state in a checkpoint."""
-    return "Muon" if isinstance(part, torch.optim.Muon) else type(part).__name__
 
 
 def _as_matrix(weights: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """What is reported about a run: its log, its curves as a picture, the bar on the terminal.
 
     run_and_report   a run with all of them
-    RunLog           a file of JSON lines, which a resumed run continues
+    begin_log        a file of JSON lines, which a resumed run continues; add_line, read_log
     write_panels     any curves, side by side
     figure_panels    the figures of a log: in training and on each validation set
     loss_panel       the losses of a log as shares of the first
@@ -15,15 +15,14 @@ The lines of a log:
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.files import complete_lines, replacing, writing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.training.core.loop import Observer, RunProgress, TrainingRun, Validation, format_figures
+from gtp_engine.training.core.loop import RunProgress, TrainingRun, Validation, format_figures
 
 LOG_FILE: Final = "log.jsonl"
 CURVES_FILE: Final = "curves.png"
@@ -53,42 +52,22 @@ LogLines = Sequence[dict[str, Any]]
 """The lines of a log, as `read_log` returns them."""
 
 
-class RunLog:
-    """Writes JSON lines, each with its "steps"; an observer of a training loop, and a context manager.
+def begin_log(path: Path, *, after: int) -> None:
+    """Create the log of a run, or go on with it: lines after that step, of a run that was killed then, are dropped.
 
-    `after` is the step at which a run is resumed: later lines, from a run that was killed after its last checkpoint,
-    are dropped.  Raises ConfigError where the log cannot be written.
+    Raises ConfigError where it cannot be written.
     """
+    with writing(path, ConfigError, "log"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [line for line in read_log(path) if line["steps"] <= after]
+        with replacing(path) as unfinished:
+            unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
-    def __init__(self, folder: Path, *, after: int = 0) -> None:
-        self._path = folder / LOG_FILE
-        with writing(self._path, ConfigError, "log"):
-            folder.mkdir(parents=True, exist_ok=True)
-            lines = [line for line in read_log(self._path) if line["steps"] <= after]
-            with replacing(self._path) as unfinished:
-                unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-            self._file = self._path.open("a", encoding="utf-8")
 
-    def write(self, line: dict[str, Any]) -> None:
-        """Write a line at once."""
-        with writing(self._path, ConfigError, "log"):
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
-
-    def __call__(self, progress: RunProgress, validation: Validation | None) -> None:
-        """Write a line about steps, or about a validation."""
-        if validation is None:
-            self.write({"kind": "step", **progress._asdict()})
-        else:
-            place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
-            self.write({"kind": "validation", **place, "figures": validation})
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # of a line that could not be written, about which `write` has complained
-            self._file.close()
+def add_line(path: Path, line: dict[str, Any]) -> None:
+    """Add a line to a log at once; raises ConfigError where it cannot be written."""
+    with writing(path, ConfigError, "log"), path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -96,9 +75,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
     Names are those of now, so that the curves of a run that has been resumed go on.
     """
-    if not path.exists():
-        return []
-    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    whole = "\n".join(complete_lines(path, cut=False))
     for old, name in _OLD_NAMES.items():
         whole = whole.replace(old, name)
     return [json.loads(line) for line in whole.splitlines()]
@@ -171,36 +148,27 @@ def run_and_report(
     panels: Callable[[LogLines], Panels] = figure_panels,
 ) -> bool:
     """Do the steps of a run, see `TrainingRun.run`; `panels` returns the curves of its log."""
-    with RunLog(run.folder, after=run.steps) as log:
-        return run.run((log, _on_bar(bar, run.unit), _drawing(run.folder, panels, bar.log)), is_stopped)
+    log, can_draw = run.folder / LOG_FILE, True
 
-
-def _on_bar(bar: ProgressBar, unit: str) -> Observer:
-    """Return what shows progress on the bar, and prints a line for each validation set."""
-
-    def show(progress: RunProgress, validation: Validation | None) -> None:
-        if validation is None:
-            figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
-            text = f"{progress.samples:,} {unit}, {progress.samples_per_second:.0f}/s, {figures}"
-            bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
-        for name, found in (validation or {}).items():
-            bar.log(f"validation ({name}) after {progress.samples:,} {unit}: {format_figures(found)}")
-
-    return show
-
-
-def _drawing(folder: Path, panels: Callable[[LogLines], Panels], warn: Callable[[str], None]) -> Observer:
-    """Return what draws the curves after each validation, which the log has by then; `warn` receives once why not."""
-    can_draw = True
-
-    def draw(progress: RunProgress, validation: Validation | None) -> None:
+    def observe(progress: RunProgress, validation: Validation | None) -> None:
+        """Write a line about steps and show them on the bar; or about a validation, print that, and draw all curves."""
         nonlocal can_draw
-        if validation is None or not can_draw:
+        if validation is None:
+            add_line(log, {"kind": "step", **progress._asdict()})
+            figures = format_figures(dict(list(progress.figures.items())[:_SHOWN_FIGURES]))
+            text = f"{progress.samples:,} {run.unit}, {progress.samples_per_second:.0f}/s, {figures}"
+            bar.update(progress.fraction, f"{text}, rate {progress.learning_rate:.2g}")
             return
-        try:
-            write_panels(folder / CURVES_FILE, panels(read_log(folder / LOG_FILE)))
-        except ConfigError as error:  # a run is worth more than its picture, which its log can still give
-            warn(f"no curves: {error}")
-            can_draw = False
+        place = {name: getattr(progress, name) for name in ("steps", "samples", "seconds")}
+        add_line(log, {"kind": "validation", **place, "figures": validation})
+        for name, found in validation.items():
+            bar.log(f"validation ({name}) after {progress.samples:,} {run.unit}: {format_figures(found)}")
+        if can_draw:
+            try:
+                write_panels(run.folder / CURVES_FILE, panels(read_log(log)))
+            except ConfigError as error:  # a run is worth more than its picture, which its log can still give
+                bar.log(f"no curves: {error}")
+                can_draw = False
 
-    return draw
+    begin_log(log, after=run.steps)
+    return run.run(observe, is_stopped)

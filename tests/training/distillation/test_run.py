@@ -29,7 +29,7 @@ from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import info_of, read_info, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
-from gtp_engine.training.core.reporting import RunLog, read_log, smoothed, write_panels
+from gtp_engine.training.core.reporting import add_line, begin_log, read_log, smoothed, write_panels
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, module_of_file
@@ -145,8 +145,8 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     assert trained(config)
     whole = read_log(config.out / "log.jsonl")
     checkpoint = read_checkpoint(config.out)
-    with RunLog(config.out, after=11):
-        assert [line["steps"] for line in read_log(config.out / "log.jsonl")] == list(range(1, 12))
+    begin_log(config.out / "log.jsonl", after=11)
+    assert [line["steps"] for line in read_log(config.out / "log.jsonl")] == list(range(1, 12))
     steps = [line for line in whole if line["kind"] == "step"]
     assert [line["steps"] for line in steps] == list(range(1, 31)) and checkpoint.steps == 30
     assert steps[-1].keys() == {"kind", *RunProgress._fields}
@@ -163,8 +163,8 @@ def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> 
     path.write_text(
         "".join(f'{{"steps": {i}, "games": 8, "figures": {each}}}\n' for i, each in enumerate(figures)) + '{"ste'
     )
-    with RunLog(tmp_path, after=1) as log:
-        log.write({"steps": 2, "figures": {"winrate": 0.75}})
+    begin_log(path, after=1)
+    add_line(path, {"steps": 2, "figures": {"winrate": 0.75}})
     training, test, after = (line["figures"] for line in read_log(path))
     assert [line.get("samples") for line in read_log(path)] == [8, 8, None]
     assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}

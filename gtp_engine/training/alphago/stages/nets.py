@@ -36,7 +36,7 @@ from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES
 from gtp_engine.training.alphago.stages.policy_players import PlanesPlayer, policy_player
 from gtp_engine.training.alphago.stages.stage_settings import StageRun
 from gtp_engine.training.core.checkpoint import check_output, read_checkpoint
-from gtp_engine.training.core.devices import Machine, threads_on
+from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.nets.layers import NormLayer, floats
 
 _CHECKED_POSITIONS: Final = 8
@@ -329,8 +329,7 @@ def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str)
 
 def torch_player(net: PolicyNet, machine: Machine, name: str) -> PlanesPlayer:
     """Return a network as a player, always with its current weights; each thread evaluates a share of the positions."""
-    threads = threads_on(machine)
-    pool = machine.pool(threads)
+    pool = machine.pool()
 
     def evaluate(planes: FloatArray) -> FloatArray:
         with torch.inference_mode():
@@ -339,7 +338,7 @@ def torch_player(net: PolicyNet, machine: Machine, name: str) -> PlanesPlayer:
         return result
 
     def evaluate_in_parts(planes: FloatArray) -> FloatArray:
-        parts = min(threads, 1 + len(planes) // _LEAST_PART)
+        parts = min(machine.shares, 1 + len(planes) // _LEAST_PART)
         return np.concatenate(list(pool.map(evaluate, np.array_split(planes, parts))))
 
     return policy_player(evaluate_in_parts, name)

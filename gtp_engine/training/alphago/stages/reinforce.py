@@ -12,6 +12,7 @@ evaluated the board.  The advantage is the reward, 1 or −1, less the learner's
 A run limited by iterations repeats exactly on a processor, also across interruptions.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -32,8 +33,8 @@ from gtp_engine.training.alphago.stages.nets import PolicyNet, export_run, read_
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
 from gtp_engine.training.core.checkpoint import Checkpoint, write_values
-from gtp_engine.training.core.devices import Machine, choose_machine, threads_on
-from gtp_engine.training.core.learning import StepSchedule, longest_gradient
+from gtp_engine.training.core.devices import Machine, choose_machine
+from gtp_engine.training.core.learning import StepSchedule
 from gtp_engine.training.core.loop import RunIdentity, TrainingRun, Validation
 from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import run_and_report
@@ -147,8 +148,7 @@ class Reinforcement(TrainingRun):
         parameters, means = list(self.net.parameters()), torch.zeros(2)
         sums = [torch.zeros_like(parameter) for parameter in parameters]
         self.net.train()
-        threads = threads_on(self.machine)
-        with ParallelGradients(self.net, self.machine, self._figures, threads=threads) as gradients:
+        with ParallelGradients(self.net, self.machine, self._figures) as gradients:
             for batch in batches:
                 share = len(batch.planes) / total
                 means += share * gradients.write(batch).cpu()
@@ -157,7 +157,7 @@ class Reinforcement(TrainingRun):
                     summed.add_(parameter.grad, alpha=share)
         for summed, parameter in zip(sums, parameters, strict=True):
             parameter.grad = summed
-        gradient = torch.nn.utils.clip_grad_norm_(parameters, longest_gradient(self.settings.clip))
+        gradient = torch.nn.utils.clip_grad_norm_(parameters, self.settings.clip or math.inf)
         self._optimizer.step()
         return torch.cat([gradient.reshape(1).cpu(), means])
 
