@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import SgfError, counted, shown_path
 from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.go.game import Game
-from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
+from gtp_engine.sgf import SgfRecord, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.collection import each_game
 
 _HASH_BYTES: Final = 8
@@ -36,12 +36,7 @@ class SgfGame(NamedTuple):
     name: str
     """The path of its file below the folder, with slashes; from the second game of a file on, with its number."""
     game: Game
-    result: str
-    """SGF's RE; "" if there is none."""
-    names: tuple[str, str] = ("", "")
-    """Of Black and White."""
-    ranks: tuple[str, str] = ("", "")
-    """BR and WR as they are written."""
+    record: SgfRecord
 
 
 def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
@@ -66,9 +61,7 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
                 log(f"{path}{which}: {error}")
                 continue
             usable += 1
-            names = (record.black_name or "", record.white_name or "")
-            ranks = (record.black_rank or "", record.white_rank or "")
-            yield SgfGame(path.relative_to(folder).as_posix() + which, game, record.result or "", names, ranks)
+            yield SgfGame(path.relative_to(folder).as_posix() + which, game, record)
     if not usable:
         found = f"{counted(len(paths), 'file')} in {shown_path(folder)}, none of them usable"
         raise SgfError(found, expected="readable game records whose names end in .sgf")

@@ -9,6 +9,7 @@ small network faster than processor cores unpack its samples.
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -128,13 +129,13 @@ class Batches:
         self._in_memory: Final = in_memory
         self._group_positions: Final = sys.maxsize if in_memory else group_positions
         self._step = 0
-        self._places: dict[BoardSides, _EpochPlace] = {}
+        self._places: defaultdict[BoardSides, _EpochPlace] = defaultdict(_EpochPlace)
         self._counts: dict[BoardSides, int] = {}
         self._groups: dict[BoardSides, _Group] = {}
         self._count()
         if in_memory:
             for board in self._counts:
-                self._next_group(board, self._place(board))
+                self._next_group(board)
 
     @property
     def shares(self) -> dict[BoardSides, float]:
@@ -154,7 +155,8 @@ class Batches:
         From the state of a stream from memory that an earlier version returned, it begins an epoch.
         """
         self._step = state["step"]
-        self._places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
+        places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
+        self._places = defaultdict(_EpochPlace, places)
         self._counts = dict(state.get("counts", self._counts))
 
     def __iter__(self) -> Iterator[SampleBatch]:
@@ -172,17 +174,13 @@ class Batches:
 
     def _take(self, board: BoardSides) -> Packed:
         """Return the next positions of a board, or fewer if it has no more."""
-        place = self._place(board)
-        group = self._group(board, place) if place.shards else None
-        if group is None or (place.position and place.position + self._size > len(group.order)):
-            self._next_group(board, place)
-            group = self._group(board, place)
+        place = self._places[board]
+        group = self._group(board) if place.shards else self._next_group(board)
+        if place.position and place.position + self._size > len(group.order):
+            group = self._next_group(board)
         rows = group.order[place.position : place.position + self._size]
         place.position += self._size
         return {name: array.index_select(0, rows) for name, array in group.samples.items()}
-
-    def _place(self, board: BoardSides) -> _EpochPlace:
-        return self._places.setdefault(board, _EpochPlace())
 
     def _count(self) -> None:
         """Count the positions in the folder."""
@@ -190,8 +188,9 @@ class Batches:
         if not self._counts:
             raise no_shards(self._folder, self._shares)
 
-    def _next_group(self, board: BoardSides, place: _EpochPlace) -> None:
-        """Go to the next group of a board size, which may begin a new epoch."""
+    def _next_group(self, board: BoardSides) -> _Group:
+        """Go to the next group of a board size, which may begin a new epoch, and return it."""
+        place = self._places[board]
         if place.last >= len(place.shards):
             self._count()
             place.epoch += 1
@@ -199,25 +198,25 @@ class Batches:
             names = [path.name for path in shards_by_board(self._folder).get(board, ())]
             if not names:
                 raise no_shards(self._folder, [board])
-            place.shards = [names[i] for i in self._rng(board, place).permutation(len(names))]
+            place.shards = [names[i] for i in self._rng(board).permutation(len(names))]
         place.first = place.last
         count = 0
         while place.last < len(place.shards) and count < self._group_positions:
             count += shard_length(self._folder / place.shards[place.last])
             place.last += 1
         place.position = 0
-        self._group(board, place)
+        return self._group(board)
 
-    def _group(self, board: BoardSides, place: _EpochPlace) -> _Group:
+    def _group(self, board: BoardSides) -> _Group:
         """Return the current group of a board size."""
-        group = self._groups.pop(board, None)
+        place, group = self._places[board], self._groups.pop(board, None)
         if group is None or group.place != (place.epoch, place.first):
             names = place.shards[place.first : place.last]
             names = sorted(names) if self._in_memory else names
             samples = group.samples if group is not None and group.names == names else None
             del group  # before others are read: two may not fit into memory
             samples = self._read(names) if samples is None else samples
-            order = self._rng(board, place, place.first).permutation(len(samples["planes"]))
+            order = self._rng(board, place.first).permutation(len(samples["planes"]))
             rows = torch.from_numpy(order).to(samples["planes"].device)
             group = _Group((place.epoch, place.first), names, samples, rows)
         self._groups[board] = group
@@ -244,8 +243,8 @@ class Batches:
             ) from error
         return joined
 
-    def _rng(self, board: BoardSides, place: _EpochPlace, *more: int) -> np.random.Generator:
-        return np.random.default_rng((self._seed, *board, place.epoch, *more))
+    def _rng(self, board: BoardSides, *more: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, *board, self._places[board].epoch, *more))
 
 
 def tensors_of(samples: Samples) -> dict[str, Tensor]:

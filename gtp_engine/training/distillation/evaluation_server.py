@@ -113,7 +113,7 @@ class EvaluationServer:
     def _serve(self, ports: dict[Connection, Port]) -> None:
         """Answer the requests at some ports until the end."""
         while ports and not self._is_over.is_set():
-            waiting: dict[tuple[int, int, int], list[tuple[Connection, int]]] = {}
+            waiting: dict[tuple[int, int, int], list[tuple[Connection, Port, int]]] = {}
             for ready in wait(list(ports), _CHECK_INTERVAL):
                 pipe = cast("Connection", ready)
                 try:
@@ -121,9 +121,9 @@ class EvaluationServer:
                 except (EOFError, OSError):  # its worker has ended
                     del ports[pipe]
                     continue
-                waiting.setdefault((ports[pipe].network, width, height), []).append((pipe, count))
-            for (network, width, height), requests in waiting.items():
-                self._answer(network, width, height, [(pipe, ports[pipe], count) for pipe, count in requests])
+                waiting.setdefault((ports[pipe].network, width, height), []).append((pipe, ports[pipe], count))
+            for place, requests in waiting.items():
+                self._answer(*place, requests)
 
     def _answer(self, network: int, width: int, height: int, requests: Sequence[tuple[Connection, Port, int]]) -> None:
         """Evaluate the positions of some requests together, and answer them."""

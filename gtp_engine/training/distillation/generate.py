@@ -16,23 +16,25 @@ A block is what a worker returns for a task (`base.workers`), and tasks are all 
 its worker is lost before it has arrived, its games are, too.
 """
 
+import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import WorkerError
-from gtp_engine.base.files import sha256_of, writing
+from gtp_engine.base.files import sha256_of
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
@@ -46,36 +48,30 @@ from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
-from gtp_engine.training.distillation.evaluation_server import EvaluationServer, Port, remote_evaluator
+from gtp_engine.training.distillation.evaluation_server import EvaluationServer, remote_evaluator
 from gtp_engine.training.distillation.labelled_games import (
     MOST_LIVES,
-    TEMPERATURES,
     LabelledBlock,
-    SelfPlaySettings,
     blocks_of_records,
     parse_sizes,
     play_blocks,
 )
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
-    SHARD_SIZES,
     TRAIN,
     BoardSides,
     Samples,
-    ShardError,
     ShardMeta,
     ShardWriter,
-    parse_name,
     read_shard,
     shard_paths,
+    unused_seed,
 )
-from gtp_engine.training.selfplay.plans import plan_with_advantages, varied_plan
+from gtp_engine.training.selfplay.plans import Planner, plan_with_advantages, varied_plan
 from gtp_engine.training.selfplay.policy_games import SEARCH_BATCH, network_moves, search_moves
 
 TeacherMaker = Callable[[], Evaluator]
 """Returns a worker's teacher; can be pickled."""
-
-_DEFAULTS: Final = GenerateSettings()
 
 _KEY_BYTES: Final = 8
 _RECENT_KEYS: Final = 1 << 17
@@ -120,32 +116,29 @@ def input_keys(samples: Samples) -> NDArray[np.uint64]:
 
 
 class DataFolder:
-    """Takes blocks and writes shards as `settings` say, with `sizes` positions each; `close` writes what is left.
+    """Takes blocks and writes shards as `settings` say; `close` writes what is left.
 
     `seed` is the first unused one from that of the settings on.  `kept` counts the positions of each board, those found
     at the beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be
     read or written.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        teacher: NetworkInfo,
-        settings: GenerateSettings = _DEFAULTS,
-        sizes: Mapping[str, int] = SHARD_SIZES,
-    ) -> None:
+    def __init__(self, folder: Path, teacher: NetworkInfo, settings: GenerateSettings) -> None:
         self.kept: Final[Counter[BoardSides]] = Counter()
         self.duplicates = 0
         self._held_out: Final = settings.held_out
         self._seen: Final = SeenKeys()
-        self.seed: Final = max(settings.seed, self._read(folder) + 1)
+        self.seed: Final = unused_seed(folder, settings.seed)
         self._writer: Final = ShardWriter(
             folder,
             np.random.default_rng(self.seed),
             lambda board: ShardMeta(*board, teacher.name, teacher.source_sha256, teacher.license, self.seed),
-            sizes,
             compressed=settings.compressed,
         )
+        for path in [*shard_paths(folder / TRAIN), *shard_paths(folder / HELD_OUT)]:
+            samples, meta = read_shard(path)
+            self._seen.add(input_keys(samples))
+            self.kept[meta.width, meta.height] += samples.count
 
     @property
     def positions(self) -> int:
@@ -166,19 +159,6 @@ class DataFolder:
     def close(self) -> None:
         """Write all samples that wait for a full shard."""
         self._writer.close()
-
-    def _read(self, folder: Path) -> int:
-        """Read the shards in the folder; return the highest seed among them, or −1."""
-        seeds = [-1]
-        for part in (folder / TRAIN, folder / HELD_OUT):
-            with writing(part, ShardError, "shards to"):
-                part.mkdir(parents=True, exist_ok=True)
-            for path in shard_paths(part):
-                samples, meta = read_shard(path)
-                self._seen.add(input_keys(samples))
-                self.kept[meta.width, meta.height] += samples.count
-                seeds.append(parse_name(path).seed)
-        return max(seeds)
 
 
 # Workers
@@ -221,13 +201,13 @@ class BlockWorkerMaker:
     """Makes a worker that returns one block after the other; all its tasks are None.
 
     Its teacher labels the games, and its player, if there is one, plays some of them: by its policy or, with more than
-    one of `visits`, by a search.
+    one of the settings' visits, by a search.
     """
 
-    settings: SelfPlaySettings
+    settings: GenerateSettings
     teacher: TeacherMaker
     player: TeacherMaker | None = None
-    visits: int = field(default=1, kw_only=True)
+    planner: Planner = field(default=varied_plan, kw_only=True)
 
     def __call__(self, place: WorkerPlace) -> Callable[[None], LabelledBlock]:
         """Return the worker.  One that replaces another begins other games, since those under way are lost."""
@@ -239,11 +219,11 @@ class BlockWorkerMaker:
 
     def blocks(self, place: WorkerPlace = FIRST_PLACE) -> Iterator[LabelledBlock]:
         """Return the blocks of the worker, in this process."""
-        teacher, moves = _at(self.teacher, place)(), None
+        settings, teacher, moves = self.settings, _at(self.teacher, place)(), None
         if self.player is not None:
-            player, seed = _at(self.player, place)(), self.settings.seed
-            moves = network_moves(player) if self.visits == 1 else search_moves(player, self.visits, seed=seed)
-        return play_blocks(teacher, self.settings, place.number, moves, life=place.life)
+            player, visits = _at(self.player, place)(), settings.visits
+            moves = network_moves(player) if visits == 1 else search_moves(player, visits, seed=settings.seed)
+        return play_blocks(teacher, settings, place.number, moves, planner=self.planner, life=place.life)
 
 
 def _at(maker: TeacherMaker, place: WorkerPlace) -> TeacherMaker:
@@ -290,18 +270,6 @@ def _from_pool(pool: WorkerPool[None, LabelledBlock]) -> Iterator[LabelledBlock 
 # The run
 
 
-class Goal(NamedTuple):
-    """When to stop: at so many positions in the folder, or after so many seconds; None: never."""
-
-    positions: int | None = None
-    seconds: float | None = None
-
-    def is_reached(self, positions: int, seconds: float) -> bool:
-        """Return whether so many positions, or seconds, are enough."""
-        enough = self.positions is not None and positions >= self.positions
-        return enough or (self.seconds is not None and seconds >= self.seconds)
-
-
 @dataclass
 class Tally:
     """What a run has done so far."""
@@ -328,10 +296,6 @@ class Tally:
         return self.kept / self.seconds if self.seconds else 0.0
 
 
-BlockTaken = Callable[[DataFolder, Tally], None]
-"""Called after each block."""
-
-
 def generate(
     net: Path,
     folder: Path,
@@ -352,47 +316,50 @@ def generate(
     cores = 1 if settings.ray else available_cores() // processes
     settings = replace(settings, threads=settings.threads or max(1, cores))
     teacher = Teacher(net, settings, settings.looks)
-    data = DataFolder(folder, teacher.info(), settings)
-    goal = Goal(settings.positions, None if settings.minutes is None else 60 * settings.minutes)
-
-    def progress(data: DataFolder, tally: Tally) -> None:
-        bar.update(data.positions, f"{data.positions:,} positions, {tally.rate:.0f}/s")
-
-    with _blocks(teacher, settings, data.seed, records, bar.log) as blocks:
-        tally = fill(data, blocks, goal, progress=progress, is_stopped=is_stopped)
+    info = teacher.info()
+    data = DataFolder(folder, info, settings)
+    games = replace(settings, seed=data.seed)
+    with _blocks(teacher, info, games, records, bar.log) as blocks:
+        tally = fill(
+            data,
+            blocks,
+            positions=settings.positions or math.inf,
+            seconds=60 * (settings.minutes or math.inf),
+            progress=lambda tally: bar.update(data.positions, f"{data.positions:,} positions, {tally.rate:.0f}/s"),
+            is_stopped=is_stopped,
+        )
     return format_tally(data, tally)
 
 
 def fill(
     folder: DataFolder,
     blocks: Iterable[LabelledBlock | None],
-    goal: Goal,
     *,
-    progress: BlockTaken | None = None,
+    positions: float = math.inf,
+    seconds: float = math.inf,
+    progress: Callable[[Tally], None] | None = None,
     is_stopped: Callable[[], bool] = never,
 ) -> Tally:
-    """Put blocks into the folder until the goal is reached, they end or `is_stopped`; return what was done.
+    """Put blocks into the folder until they end or `is_stopped`; return what was done.
 
-    None in place of a block means that there is none yet.  The samples taken so far are always written, also after an
-    error.
+    Or until the folder holds so many positions, or so many seconds are over.  None in place of a block means that there
+    is none yet.  The samples taken so far are always written, also after an error.
     """
-    tally, waiting = Tally(), iter(blocks)
+    tally = Tally()
     try:
-        while not goal.is_reached(folder.positions, tally.seconds):
-            tally.stopped = is_stopped()
-            if tally.stopped:
-                break
-            try:
-                block = next(waiting)
-            except StopIteration:
-                break
+        for block in chain([None], blocks):  # there may be enough before the first one
             if block is not None:
                 tally.began = tally.began or time.monotonic()
                 tally.labelled[block.board] += block.samples.count
                 tally.worker_seconds[block.board] += block.seconds
                 tally.kept += folder.add(block)
                 if progress is not None:
-                    progress(folder, tally)
+                    progress(tally)
+            if folder.positions >= positions or tally.seconds >= seconds:
+                break
+            tally.stopped = is_stopped()
+            if tally.stopped:
+                break
     finally:
         folder.close()
     return tally
@@ -424,45 +391,38 @@ def _is_served(settings: GenerateSettings) -> bool:
 
 @contextmanager
 def _blocks(
-    teacher: Teacher, settings: GenerateSettings, seed: int, records: Path | None, log: Callable[[str], None]
+    teacher: Teacher, info: NetworkInfo, settings: GenerateSettings, records: Path | None, log: Callable[[str], None]
 ) -> Iterator[Iterator[LabelledBlock | None]]:
     """Yield the blocks of the records, of this process, of processes on this machine, or of a Ray cluster."""
     if records is not None:
         yield blocks_of_records(teacher(), records, batch=settings.batch, log=log)
         return
-    temperatures = TEMPERATURES._replace(rest=settings.temperature, hot_share=settings.hot_share)
-    planner = plan_with_advantages if teacher.info().advantages else varied_plan
-    games = SelfPlaySettings(
-        parse_sizes(settings.sizes), seed, settings.batch, temperatures, planner, settings.player_share
-    )
-    players = [] if settings.player is None else [Teacher(model_path(settings.player), settings)]
+    area = max(width * height for width, height in parse_sizes(settings.sizes))
+    networks = [teacher]
+    if settings.player is not None:
+        networks.append(Teacher(model_path(settings.player), settings))
+    planner = plan_with_advantages if info.advantages else varied_plan
+    maker = partial(BlockWorkerMaker, settings, planner=planner)
+    makers, server = [maker(*networks)], _server_of(networks, settings)
+    if settings.ray is None and (settings.workers or 1) == 1:
+        yield makers[0].blocks()
+        return
+    if server is not None:
+        makers, rows = [], max(settings.batch, SEARCH_BATCH)
+        for _ in range(settings.workers or 1):
+            ports = [server.port(number, rows=rows, area=area) for number in range(len(networks))]
+            first, *rest = (partial(remote_evaluator, port) for port in ports)
+            makers.append(maker(partial(first, looks=settings.looks), *rest))
+    files = [each.path for each in networks]
+    pool = pooled_blocks(makers, settings.workers, settings.ray, log, files=files, threads=settings.threads)
+    with server or nullcontext(), pool as blocks:
+        yield blocks
 
-    maker = partial(BlockWorkerMaker, games, visits=settings.visits)
-    makers, workers = [maker(teacher, *players)], settings.workers
-    with ExitStack() as stack:
-        if _is_served(settings):
-            ports = _ports([teacher, *players], settings, games, stack)
-            remote = [[partial(remote_evaluator, port) for port in of_worker] for of_worker in ports]
-            makers = [maker(partial(first, looks=settings.looks), *rest) for first, *rest in remote]
-        if settings.ray is None and (workers or 1) == 1:
-            yield makers[0].blocks()
-            return
-        files = [each.path for each in (teacher, *players)]
-        pool = pooled_blocks(makers, workers, settings.ray, log, files=files, threads=settings.threads)
-        yield stack.enter_context(pool)
 
-
-def _ports(
-    networks: Sequence[Teacher], settings: GenerateSettings, games: SelfPlaySettings, stack: ExitStack
-) -> list[list[Port]]:
-    """Return, for each worker, its port for each network; this process serves them until the end of `stack`."""
+def _server_of(networks: Sequence[Teacher], settings: GenerateSettings) -> EvaluationServer | None:
+    """Return what runs the networks for all workers, None where each of them does."""
+    if not _is_served(settings):
+        return None
     from gtp_engine.training.distillation.module_files import TorchModel
 
-    server = EvaluationServer([TorchModel(network.path, settings) for network in networks])
-    area, rows = max(width * height for width, height in games.sizes), max(settings.batch, SEARCH_BATCH)
-    ports = [
-        [server.port(number, rows=rows, area=area) for number in range(len(networks))]
-        for _ in range(settings.workers or 1)
-    ]
-    stack.enter_context(server)
-    return ports
+    return EvaluationServer([TorchModel(network.path, settings) for network in networks])

@@ -19,7 +19,6 @@ B is the number of rows, K of them are taken, A = H·W.
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -47,11 +46,7 @@ from gtp_engine.training.distillation.shards import (
     record_number,
 )
 from gtp_engine.training.selfplay.plans import Planner, varied_plan
-from gtp_engine.training.selfplay.policy_games import OPENING_TEMPERATURE, MovePolicy, PolicyGames, Temperatures
-
-TEMPERATURES: Final = Temperatures(
-    rest=GenerateSettings.temperature, hot=OPENING_TEMPERATURE, hot_share=GenerateSettings.hot_share
-)
+from gtp_engine.training.selfplay.policy_games import MovePolicy, PolicyGames, Temperatures
 
 SIZE_PRESETS: Final[Mapping[str, str]] = {
     "mixed": "19=5,13=2,9=3,7=.2,8=.2,10=.2,11=.3,12=.2,14=.2,15=.2,16=.2,17=.2,18=.2,"
@@ -184,27 +179,19 @@ class LabelledBlock(NamedTuple):
     seconds: float  # that playing and labelling took
 
 
-@dataclass(frozen=True)
-class SelfPlaySettings:
-    """The games that a worker plays, `batch` side by side."""
-
-    sizes: Mapping[BoardSides, float]
-    """Share of positions on each board, summing to 1."""
-    seed: int
-    batch: int
-    temperatures: Temperatures = TEMPERATURES
-    planner: Planner = varied_plan
-    player_share: float = 0.0
-    """Share of the games that the player plays, if there is one."""
-
-
 def first_game(seed: int, worker: int, life: int = 0) -> int:
     """Return the number of the first game of a worker; no two workers, lives or seeds share numbers."""
     return (seed * MOST_WORKERS + worker) * _GAMES_OF_A_WORKER + life * _GAMES_OF_A_LIFE
 
 
 def play_blocks(
-    teacher: Evaluator, settings: SelfPlaySettings, worker: int = 0, player: MovePolicy | None = None, *, life: int = 0
+    teacher: Evaluator,
+    settings: GenerateSettings,
+    worker: int = 0,
+    player: MovePolicy | None = None,
+    *,
+    planner: Planner = varied_plan,
+    life: int = 0,
 ) -> Iterator[LabelledBlock]:
     """Yield blocks without end; they depend on seed, worker and life only, which counts those before it of its number.
 
@@ -212,12 +199,13 @@ def play_blocks(
     """
     rng = np.random.default_rng([settings.seed, worker, *([life] if life else [])])
     numbers = count(first_game(settings.seed, worker, life))
+    temperatures = Temperatures(rest=settings.temperature, hot_share=settings.hot_share)
     tables: dict[BoardSides, tuple[PolicyGames, Labeller]] = {}
-    labelled = dict.fromkeys(settings.sizes, 0)
-    stints = dict.fromkeys(settings.sizes, 1)
+    sizes = parse_sizes(settings.sizes)
+    labelled, stints = dict.fromkeys(sizes, 0), dict.fromkeys(sizes, 1)
     while True:
         total = sum(labelled.values())
-        board = max(settings.sizes, key=lambda each: settings.sizes[each] * (total + 1) - labelled[each])
+        board = max(sizes, key=lambda each: sizes[each] * (total + 1) - labelled[each])
         if board not in tables:
             games = PolicyGames(
                 teacher,
@@ -225,8 +213,8 @@ def play_blocks(
                 numbers=numbers,
                 batch=settings.batch,
                 rng=rng,
-                planner=settings.planner,
-                temperatures=settings.temperatures,
+                planner=planner,
+                temperatures=temperatures,
                 player=player,
                 player_share=settings.player_share,
             )

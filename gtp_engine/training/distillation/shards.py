@@ -94,8 +94,8 @@ class Samples(NamedTuple):
         """The number of positions, N."""
         return len(self.game)
 
-    def take(self, rows: NDArray[Any]) -> "Samples":
-        """Return copies of some positions, by index or by a mask."""
+    def take(self, rows: NDArray[Any] | slice) -> "Samples":
+        """Return copies of some positions, by index or by a mask; of those of a slice, views."""
         return Samples._make(array[rows] for array in self)
 
 
@@ -147,6 +147,18 @@ def shards_by_board(folder: Path) -> dict[BoardSides, list[Path]]:
     return {board: [*paths] for board, paths in groupby(shard_paths(folder), lambda path: parse_name(path)[:2])}
 
 
+def unused_seed(folder: Path, seed: int) -> int:
+    """Make the two folders in a folder of data; return the first seed from `seed` on above those of the shards there.
+
+    Raises ShardError.
+    """
+    for part in (folder / TRAIN, folder / HELD_OUT):
+        with writing(part, ShardError, "shards to"):
+            part.mkdir(parents=True, exist_ok=True)
+        seed = max([seed, *(parse_name(path).seed + 1 for path in shard_paths(part))])
+    return seed
+
+
 def join(parts: Sequence[Samples]) -> Samples:
     """Return the positions of all parts, of which there is at least one."""
     return Samples._make(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -182,13 +194,12 @@ class ShardWriter:
     """Writes samples to `folder` as shards, each drawn at random from the samples of several; `close` writes the rest.
 
     `meta_of` returns the origin of the samples of a board; its seed is that in the names of the shards, of which there
-    must be none yet.  `sizes` are the positions of a shard in each of the two folders.
+    must be none yet.
     """
 
     folder: Path
     rng: np.random.Generator
     meta_of: Callable[[BoardSides], ShardMeta]
-    sizes: Mapping[str, int] = field(default_factory=lambda: SHARD_SIZES)
     compressed: bool = True
     _numbers: Counter[tuple[str, BoardSides]] = field(default_factory=Counter, init=False)
     _waiting: dict[tuple[str, BoardSides], list[Samples]] = field(default_factory=dict, init=False)
@@ -197,7 +208,7 @@ class ShardWriter:
         """Add samples to one of the two folders, and write a shard when there are enough."""
         place = (split, board)
         self._waiting.setdefault(place, []).append(samples)
-        if self._waiting_at(place) >= BUFFER_SHARDS * self.sizes[split]:
+        if self._waiting_at(place) >= BUFFER_SHARDS * SHARD_SIZES[split]:
             self._write(place)
 
     def close(self) -> None:
@@ -213,7 +224,7 @@ class ShardWriter:
         """Write a shard of some of the waiting samples."""
         split, board = place
         samples, meta = join(self._waiting[place]), self.meta_of(board)
-        chosen, rest = np.split(self.rng.permutation(samples.count), [self.sizes[split]])
+        chosen, rest = np.split(self.rng.permutation(samples.count), [SHARD_SIZES[split]])
         name = ShardName(*board, meta.seed, self._numbers[place])
         write_shard(self.folder / split / str(name), samples.take(chosen), meta, compressed=self.compressed)
         self._numbers[place] += 1

@@ -51,10 +51,10 @@ from gtp_engine.training.distillation.shards import (
     Samples,
     ShardMeta,
     ShardWriter,
-    parse_name,
     read_shard,
     record_number,
     shard_paths,
+    unused_seed,
 )
 
 TEMPERATURES: Final = {rank: 0.8 + 0.034 * (rank - 1) for rank in range(1, DAN_RANKS + KYU_RANKS + 1)}
@@ -118,12 +118,12 @@ def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[Hu
 
 def _games_of_folder(folder: Path, log: Callable[[str], None]) -> Iterator[HumanGame]:
     for found in sgf_games(folder, log):
-        game = found.game
+        game, record = found.game, found.record
         start = Game(game.width, game.height, game.rules, game.komi)
         start.set_up(game.setup_stones, game.first_player)
-        ranks = (_rank(found.ranks[0]), _rank(found.ranks[1]))
-        players = (found.names[0] or found.name + ", Black", found.names[1] or found.name + ", White")
-        yield HumanGame(found.name, start, game.moves, players, ranks, found.result)
+        ranks = (_rank(record.black_rank), _rank(record.white_rank))
+        players = (record.black_name or found.name + ", Black", record.white_name or found.name + ", White")
+        yield HumanGame(found.name, start, game.moves, players, ranks, record.result or "")
 
 
 def _games_of_lines(path: Path, log: Callable[[str], None]) -> Iterator[HumanGame]:
@@ -251,12 +251,9 @@ def _in_turns(games: Sequence[HumanGame], rng: np.random.Generator, count: int) 
 
 
 def _writer(folder: Path, seed: int, rng: np.random.Generator) -> ShardWriter:
-    """Return what writes shards of people's positions, with the first seed from `seed` on above those in the folder."""
-    for split in (TRAIN, HELD_OUT):
-        (folder / split).mkdir(parents=True, exist_ok=True)
-        for path in shard_paths(folder / split):
-            seed = max(seed, parse_name(path).seed + 1)
-    return ShardWriter(folder, rng, lambda board: ShardMeta(*board, "people", "", "", seed))
+    """Return what writes shards of people's positions, with the first unused seed from `seed` on."""
+    unused = unused_seed(folder, seed)
+    return ShardWriter(folder, rng, lambda board: ShardMeta(*board, "people", "", "", unused))
 
 
 class _SampleMaker:

@@ -22,7 +22,6 @@ from gtp_engine.training.distillation.distillation_settings import GenerateSetti
 from gtp_engine.training.distillation.generate import (
     BlockWorkerMaker,
     DataFolder,
-    Goal,
     Tally,
     Teacher,
     fill,
@@ -30,13 +29,16 @@ from gtp_engine.training.distillation.generate import (
     generate,
     pooled_blocks,
 )
-from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, first_game, play_blocks
+from gtp_engine.training.distillation.labelled_games import LabelledBlock, first_game, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
 
 
-def played(sizes: dict[tuple[int, int], float] | None = None) -> Iterator[LabelledBlock]:
-    settings = SelfPlaySettings(sizes or {(4, 4): 1.0}, seed=1, batch=3)
-    return play_blocks(FakeEvaluator(), settings)
+def played(sizes: str = "4=1") -> Iterator[LabelledBlock]:
+    return play_blocks(FakeEvaluator(), GenerateSettings(sizes=sizes, seed=1, batch=3))
+
+
+def opened(path: Path) -> DataFolder:
+    return DataFolder(path, TEACHER, GenerateSettings())
 
 
 def written(path: Path) -> int:
@@ -47,14 +49,14 @@ def written(path: Path) -> int:
 
 
 def test_it_ends_when_the_folder_holds_enough(tmp_path: Path) -> None:
-    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=200))
+    tally = fill(opened(tmp_path), played(), positions=200)
     assert 200 <= written(tmp_path) == tally.kept < 200 + 48
-    again = fill(DataFolder(tmp_path, TEACHER), played(), Goal(positions=tally.kept))
+    again = fill(opened(tmp_path), played(), positions=tally.kept)
     assert again.kept == again.labelled.total() == 0, "the goal is the folder's, not the run's"
 
 
 def test_it_ends_when_time_is_up(tmp_path: Path) -> None:
-    tally = fill(DataFolder(tmp_path, TEACHER), played(), Goal(seconds=0.2))
+    tally = fill(opened(tmp_path), played(), seconds=0.2)
     assert 0.2 <= tally.seconds < 20
     assert written(tmp_path) == tally.kept > 0
 
@@ -63,11 +65,10 @@ def test_it_ends_when_time_is_up(tmp_path: Path) -> None:
 def test_it_ends_with_the_blocks_or_when_it_is_stopped(tmp_path: Path, is_stopped: bool) -> None:
     asked: list[bool] = []
 
-    def progress(folder: DataFolder, tally: Tally) -> None:
+    def progress(tally: Tally) -> None:
         asked.append(is_stopped and tally.labelled.total() >= 96)
 
-    folder = DataFolder(tmp_path, TEACHER)
-    tally = fill(folder, islice(played(), 3), Goal(), progress=progress, is_stopped=lambda: any(asked))
+    tally = fill(opened(tmp_path), islice(played(), 3), progress=progress, is_stopped=lambda: any(asked))
     assert (tally.stopped, tally.labelled.total()) == (is_stopped, 96 if is_stopped else 3 * 48)
     assert written(tmp_path) == tally.kept
 
@@ -79,7 +80,7 @@ def test_it_can_be_stopped_before_the_first_block(tmp_path: Path) -> None:
             yield None
 
     answers: list[bool] = []
-    tally = fill(DataFolder(tmp_path, TEACHER), nothing(), Goal(), is_stopped=lambda: any(answers))
+    tally = fill(opened(tmp_path), nothing(), is_stopped=lambda: any(answers))
     assert tally.stopped and tally.seconds == tally.rate == 0
 
 
@@ -89,7 +90,7 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
         raise RuntimeError("worker")
 
     with pytest.raises(RuntimeError, match="worker"):
-        fill(DataFolder(tmp_path, TEACHER), broken(), Goal())
+        fill(opened(tmp_path), broken())
     assert written(tmp_path) > 48
 
 
@@ -97,8 +98,8 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path, TEACHER)
-    tally = fill(folder, played({(4, 4): 0.5, (5, 3): 0.5}), Goal(positions=1500))
+    folder = opened(tmp_path)
+    tally = fill(folder, played("4=1,5x3=1"), positions=1500)
     head, first, second, last = format_tally(folder, tally).splitlines()
     assert head.split() == ["board", "labelled", "share", "a", "worker,", "/s", "in", "the", "folder"]
     assert [line.split()[0] for line in (first, second)] == ["5x3", "4x4"] and first.split()[3].isdigit()
@@ -160,7 +161,7 @@ def test_errors_are_one_line(tmp_path: Path, arguments: list[str], message: str)
     assert len(done.stderr.splitlines()) == 1
 
 
-SETTINGS = SelfPlaySettings({(5, 5): 1.0}, seed=3, batch=2)
+SETTINGS = GenerateSettings(sizes="5=1", seed=3, batch=2)
 FAKE = BlockWorkerMaker(SETTINGS, FakeEvaluator)
 
 

@@ -13,35 +13,33 @@ from gtp_engine import ConfigError, Game
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.training.distillation import labelled_games
-from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS
+from gtp_engine.training.distillation.distillation_settings import MOST_SEEDS, MOST_WORKERS, GenerateSettings
 from gtp_engine.training.distillation.shards import BoardSides, Samples, is_of_player
 from gtp_engine.training.selfplay.policy_games import network_moves, search_moves
 
 
-def blocks(
-    count: int, sizes: dict[BoardSides, float] | None = None, *, seed: int = 1, worker: int = 0
-) -> list[labelled_games.LabelledBlock]:
-    settings = labelled_games.SelfPlaySettings(sizes or {(4, 4): 1.0}, seed, batch=3)
+def blocks(count: int, sizes: str = "4=1", *, seed: int = 1, worker: int = 0) -> list[labelled_games.LabelledBlock]:
+    settings = GenerateSettings(sizes=sizes, seed=seed, batch=3)
     return list(islice(labelled_games.play_blocks(FakeEvaluator(), settings, worker), count))
 
 
 def test_shares_of_positions_follow_the_sizes() -> None:
     made: Counter[BoardSides] = Counter()
-    for block in blocks(15 * labelled_games.STINT_BLOCKS, {(4, 4): 0.1, (4, 3): 0.3, (3, 3): 0.6}):
+    for block in blocks(15 * labelled_games.STINT_BLOCKS, "4=.1,4x3=.3,3=.6"):
         made[block.board] += block.samples.count
     shares = [(board, round(count / made.total(), 1)) for board, count in made.items()]
     assert shares == [((3, 3), 0.6), ((4, 3), 0.3), ((4, 4), 0.1)], "the largest share comes first"
 
 
 def test_stints_of_one_size_grow() -> None:
-    boards = [block.board for block in blocks(6 * labelled_games.STINT_BLOCKS - 2, {(3, 3): 0.5, (4, 4): 0.5})]
+    boards = [block.board for block in blocks(6 * labelled_games.STINT_BLOCKS - 2, "3=1,4=1")]
     lengths = [len(list(stint)) for _, stint in groupby(boards)]
     assert lengths == [1, 1, 2, 2, 4, 4, 8, 8, 8, 8]
 
 
 def test_games_continue_at_the_next_turn_of_their_size() -> None:
     """A game's number is in blocks of one size only, and games do not begin again with every stint."""
-    found = blocks(6, {(7, 7): 0.5, (7, 6): 0.5})
+    found = blocks(6, "7=1,7x6=1")
     boards: dict[int, set[BoardSides]] = {}
     for block in found:
         for number in block.samples.game.tolist():
@@ -81,7 +79,7 @@ class TopLeft:
 
 
 def test_a_player_makes_the_moves_of_its_games_and_the_teacher_labels_them() -> None:
-    settings = labelled_games.SelfPlaySettings({(4, 4): 1.0}, 11, batch=8, player_share=0.5)
+    settings = GenerateSettings(sizes="4=1", seed=11, batch=8, player_share=0.5)
     samples = next(labelled_games.play_blocks(FakeEvaluator(), settings, player=TopLeft())).samples
     flags = is_of_player(samples.game)
     assert 0 < flags.sum() < samples.count

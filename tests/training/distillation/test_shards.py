@@ -16,7 +16,7 @@ from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.generate import DataFolder, SeenKeys, input_keys
-from gtp_engine.training.distillation.labelled_games import LabelledBlock, SelfPlaySettings, play_blocks
+from gtp_engine.training.distillation.labelled_games import LabelledBlock, play_blocks
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
     TRAIN,
@@ -151,16 +151,21 @@ def test_shards_are_sorted_by_board_seed_and_number(tmp_path: Path) -> None:
 TEACHER = NetworkInfo(
     "policy+value", "katago-v7", 22, 19, ANY_BOARD, "fake", "float32", "policy", license="none", source_sha256="00"
 )
-SMALL = (GenerateSettings(held_out=0.3, seed=0), {TRAIN: 100, HELD_OUT: 20})
+PARTED = GenerateSettings(held_out=0.3, seed=0)
+
+
+@pytest.fixture(autouse=True)
+def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.training.distillation.shards.SHARD_SIZES", {TRAIN: 100, HELD_OUT: 20})
 
 
 def blocks(count: int, seed: int = 1) -> list[LabelledBlock]:
-    settings = SelfPlaySettings({(4, 4): 0.7, (3, 5): 0.3}, seed, batch=3)
+    settings = GenerateSettings(sizes="4=.7,3x5=.3", seed=seed, batch=3)
     return list(islice(play_blocks(FakeEvaluator(), settings), count))
 
 
 def filled(path: Path, count: int = 20) -> DataFolder:
-    folder = DataFolder(path, TEACHER, *SMALL)
+    folder = DataFolder(path, TEACHER, PARTED)
     for block in blocks(count, folder.seed):
         folder.add(block)
     folder.close()
@@ -177,7 +182,7 @@ def keys_in(folder: Path) -> list[int]:
 
 
 def test_a_folder_has_every_new_sample_once_its_games_whole_and_can_be_filled_further(tmp_path: Path) -> None:
-    assert DataFolder(tmp_path, TEACHER).seed == 1
+    assert DataFolder(tmp_path, TEACHER, GenerateSettings()).seed == 1
     first = filled(tmp_path)
     given = blocks(20, first.seed)
     keys, expected = keys_in(tmp_path), [key for block in given for key in input_keys(block.samples).tolist()]
@@ -186,7 +191,7 @@ def test_a_folder_has_every_new_sample_once_its_games_whole_and_can_be_filled_fu
     train, held_out = ({*samples_in(tmp_path, split).game.tolist()} for split in (TRAIN, HELD_OUT))
     assert train and held_out and not train & held_out and all(is_held_out(np.array([*held_out]), 0.3))
     before = {path: path.read_bytes() for path in shard_paths(tmp_path / TRAIN)}
-    assert sum(DataFolder(tmp_path, TEACHER, *SMALL).add(block) for block in given) == 0, "all are there"
+    assert sum(DataFolder(tmp_path, TEACHER, PARTED).add(block) for block in given) == 0, "all are there"
     seeds = [DataFolder(tmp_path, TEACHER, GenerateSettings(seed=seed)).seed for seed in (0, 9)]
     assert seeds == [first.seed + 1, 9], "none is used twice"
     second, again = filled(tmp_path), keys_in(tmp_path)
@@ -213,12 +218,12 @@ def test_the_split_has_the_share_it_should_have() -> None:
 
 
 def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0), {TRAIN: 40, HELD_OUT: 1024})
+    folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0))
     kept = 0
-    for block in blocks(12):
+    for block in blocks(16):
         kept += folder.add(block)
         written = sum(read_shard(path)[0].count for path in shard_paths(tmp_path / TRAIN))
-        assert 0 <= kept - written < 2 * 80 + 48, "two shards of each board and a block"
+        assert 0 <= kept - written < 2 * 200 + 48, "two shards of each board and a block"
     assert written > 0
 
 

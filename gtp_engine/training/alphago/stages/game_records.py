@@ -72,7 +72,8 @@ class RecordedGame:
 
 def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
     """Return the games of all `.sgf` files in a folder and its subfolders, sorted by name; see `sgf_games`."""
-    return [recorded(found.game, name=found.name, winner=winner_of(found.result)) for found in sgf_games(folder, log)]
+    games = sgf_games(folder, log)
+    return [recorded(each.game, name=each.name, winner=winner_of(each.record.result or "")) for each in games]
 
 
 def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
