@@ -34,7 +34,7 @@ class TestWhatIsRead:
     def test_versions(self, version: int) -> None:
         network = parse_network(NetworkFile(version).bytes())
         assert (network.name, network.version, network.planes, network.globals_) == ("tiny-network", version, 22, 19)
-        assert network.policy.channels == (4 if version == 16 else 2 if version >= 12 else 1)
+        assert len(network.policy.to_logits.weights) == (4 if version == 16 else 2 if version >= 12 else 1)
         assert len(network.value.misc_bias) == (6 if version >= 9 else 4)
         assert (network.policy.pass_to_logits is not None) == (version >= 15)
         assert network.trunk.activation is (Activation.MISH if version >= 11 else Activation.RELU)

@@ -178,7 +178,7 @@ def from_file(folder: Path, module: NetworkModule) -> NetworkModule:
 
 
 def unfold(module: NetworkModule) -> None:
-    unfold_norms(module, [lambda seed=seed: run(module, 6, 5, count=20, seed=seed) for seed in range(3)])
+    unfold_norms(module, lambda: [run(module, 6, 5, count=20, seed=seed) for seed in range(3)])
 
 
 def without_a_filter(folder: Path) -> NetworkModule:

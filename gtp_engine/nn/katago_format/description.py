@@ -14,6 +14,9 @@ from gtp_engine.nn.metadata import Scales
 MIDDLE_WIDTH: Final = 14.0
 """KataGo's reference for board widths, in points: pooling uses the difference of √(points) from it."""
 
+MOST_POLICIES: Final = 2
+"""The policy and the optimistic one; further outputs of a policy head are predictions of value and score by move."""
+
 
 class Activation(Enum):
     """The function after a norm or a bias; the values are the words of the file format without `ACTIVATION_`."""
@@ -182,7 +185,7 @@ class Trunk:
 
 @dataclass(frozen=True, eq=False)
 class PolicyHead:
-    """Logits for each point and for the pass, `channels` of each.
+    """Logits for each point and for the pass, as many of each; of those after MOST_POLICIES nothing is computed.
 
     The pooled branch gives a bias for `conv`'s output, which `norm`, `activation` and `to_logits` follow, and the
     logits of the pass: `pool_to_pass` alone, or followed by `pass_bias`, `pass_activation` and `pass_to_logits`.
@@ -198,19 +201,6 @@ class PolicyHead:
     pass_bias: FloatArray | None
     pass_activation: Activation
     pass_to_logits: MatMul | None
-
-    @property
-    def channels(self) -> int:
-        """Return the number of outputs for each move.
-
-        Channel 0 is the policy, 1 the optimistic policy; 2 and 3 are predictions of value and score by move.
-        """
-        return len(self.to_logits.weights)
-
-    @property
-    def policies(self) -> int:
-        """Return how many of them a graph computes: the policy and the optimistic one, no predictions by move."""
-        return min(self.channels, 2)
 
 
 @dataclass(frozen=True, eq=False)

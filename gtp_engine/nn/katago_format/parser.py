@@ -216,26 +216,31 @@ class _Parser(_Tokens):
 
     # Layers
 
+    def _expect(self, what: str, wanted: int | None, *, least: int = 0) -> int:
+        """Return the next word as an integer; raises ModelError unless it is `wanted`, where None is any number."""
+        given = self.integer(what, least=least)
+        if wanted is not None and given != wanted:
+            raise ModelError(f"{given} {what}", expected=str(wanted), advice="the file is damaged")
+        return given
+
     def _floats(self, what: str, *shape: int) -> FloatArray:
         self._parameters += math.prod(shape)
         return self.floats(what, shape)
 
     def _conv(self, inputs: int, outputs: int | None = None) -> desc.Conv:
         what = f"convolution {shown(self.word('a convolution'))}"
-        height, width, given_inputs, given_outputs, down, across = (
-            self.integer(f"{part} of {what}", least=1)
-            for part in ("height", "width", "input channels", "output channels", "row dilation", "column dilation")
-        )
+        height, width = (self.integer(f"{part} of {what}", least=1) for part in ("height", "width"))
         if height % 2 == 0 or width % 2 == 0:
             raise ModelError(f"{what} is {height}×{width}", expected="odd sizes")
-        _expect(f"input channels of {what}", given_inputs, inputs)
-        _expect(f"output channels of {what}", given_outputs, outputs)
-        weights = self._floats(what, height, width, given_inputs, given_outputs)
+        inputs = self._expect(f"input channels of {what}", inputs, least=1)
+        outputs = self._expect(f"output channels of {what}", outputs, least=1)
+        down, across = (self.integer(f"{part} dilation of {what}", least=1) for part in ("row", "column"))
+        weights = self._floats(what, height, width, inputs, outputs)
         return desc.Conv(np.ascontiguousarray(weights.transpose(3, 2, 0, 1)), (down, across))
 
     def _batch_norm(self, channels: int) -> desc.BatchNorm:
         what = f"batch norm {shown(self.word('a batch norm'))}"
-        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
+        self._expect(f"channels of {what}", channels)
         epsilon = self.positive(f"epsilon of {what}")
         has_scale, has_bias = self.flag(f"scale flag of {what}"), self.flag(f"bias flag of {what}")
         mean = self.floats(f"means of {what}", (channels,)).astype(np.float64)  # statistics are no parameters
@@ -250,7 +255,7 @@ class _Parser(_Tokens):
     def _rms_norm(self, channels: int, *, ends_trunk: bool = False) -> desc.RmsNorm:
         """Return the RMS norm that begins a transformer block, or the one that ends the trunk."""
         what = f"RMS norm {shown(self.word('an RMS norm'))}"
-        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
+        self._expect(f"channels of {what}", channels)
         epsilon = self.positive(f"epsilon of {what}")
         spatial = ends_trunk and self.flag(f"spatial flag of {what}")
         if ends_trunk:
@@ -273,15 +278,13 @@ class _Parser(_Tokens):
 
     def _matmul(self, inputs: int, outputs: int | None = None) -> desc.MatMul:
         what = f"matrix {shown(self.word('a matrix'))}"
-        given_inputs = self.integer(f"inputs of {what}", least=1)
-        given_outputs = self.integer(f"outputs of {what}", least=1)
-        _expect(f"inputs of {what}", given_inputs, inputs)
-        _expect(f"outputs of {what}", given_outputs, outputs)
-        return desc.MatMul(self._floats(what, given_inputs, given_outputs))
+        inputs = self._expect(f"inputs of {what}", inputs, least=1)
+        outputs = self._expect(f"outputs of {what}", outputs, least=1)
+        return desc.MatMul(self._floats(what, inputs, outputs))
 
     def _bias(self, channels: int) -> FloatArray:
         what = f"bias {shown(self.word('a bias'))}"
-        _expect(f"channels of {what}", self.integer(f"channels of {what}"), channels)
+        self._expect(f"channels of {what}", channels)
         return self._floats(what, channels)
 
     def _norm_act_conv(self, inputs: int, outputs: int | None = None) -> desc.NormActConv:
@@ -310,7 +313,7 @@ class _Parser(_Tokens):
 
     def _profile_encoder(self, channels: int) -> desc.ProfileEncoder:
         what = f"profile encoder {shown(self.word('the profile encoder'))}"
-        _expect(f"inputs of {what}", self.integer(f"inputs of {what}"), PROFILE_INPUTS)
+        self._expect(f"inputs of {what}", PROFILE_INPUTS)
         mul1 = self._matmul(PROFILE_INPUTS)
         first = mul1.weights.shape[1]
         bias1, act1, mul2 = self._bias(first), self._activation(), self._matmul(first)
@@ -356,11 +359,9 @@ class _Parser(_Tokens):
         return desc.BottleneckBlock(narrow, blocks, self._norm_act_conv(inner, channels))
 
     def _attention_block(self, channels: int) -> desc.AttentionBlock:
-        integer = self.integer
-        heads, kv_heads = integer("number of heads", least=1), integer("number of key/value heads", least=1)
-        query_channels, value_channels = (
-            integer("channels of a query", least=1),
-            integer("channels of a value", least=1),
+        heads, kv_heads, query_channels, value_channels = (
+            self.integer(what, least=1)
+            for what in ("number of heads", "number of key/value heads", "channels of a query", "channels of a value")
         )
         rotates, learned = self.flag("flag of rotation"), self.flag("flag of learned rotation")
         if heads % kv_heads or (rotates and query_channels % 2):
@@ -384,7 +385,7 @@ class _Parser(_Tokens):
     def _learned_frequencies(self, kv_heads: int, pairs: int) -> FloatArray:
         what = f"rotation {shown(self.word('a rotation'))}"
         for part, wanted in (("heads", kv_heads), ("pairs", pairs), ("directions", 2)):
-            _expect(f"{part} of {what}", self.integer(f"{part} of {what}"), wanted)
+            self._expect(f"{part} of {what}", wanted)
         return self._floats(what, kv_heads, pairs, 2)
 
     def _fixed_frequencies(self, pairs: int) -> FloatArray:
@@ -398,7 +399,7 @@ class _Parser(_Tokens):
         return frequencies.astype(np.float32)
 
     def _feed_forward_block(self, channels: int) -> desc.FeedForwardBlock:
-        _expect("channels of a feed-forward block", self.integer("channels of a feed-forward block"), channels)
+        self._expect("channels of a feed-forward block", channels)
         hidden = self.integer("hidden channels of a feed-forward block", least=1)
         if not self.flag("gate flag of a feed-forward block"):
             raise ModelError(
@@ -459,9 +460,3 @@ class _Parser(_Tokens):
 
 def _outputs(conv: desc.Conv) -> int:
     return len(conv.weights)
-
-
-def _expect(what: str, given: int, wanted: int | None) -> None:
-    """Raise ModelError unless `given` equals `wanted`; None accepts any number."""
-    if wanted is not None and given != wanted:
-        raise ModelError(f"{given} {what}", expected=str(wanted), advice="the file is damaged")

@@ -21,7 +21,7 @@ import numpy as np
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format import description as desc
 from gtp_engine.nn.metadata import PROFILE_INPUTS, NetworkInfo
-from gtp_engine.nn.onnx_export.graph import BoardSize, Graph, Tensor
+from gtp_engine.nn.onnx_export.graph import BoardGraph, Tensor
 
 
 class Layout(Enum):
@@ -45,22 +45,21 @@ def build_model(network: desc.Network, info: NetworkInfo) -> Any:
     return _LayerGraph(network).finished(info)
 
 
-class _LayerGraph(Graph):
+class _LayerGraph(BoardGraph):
     """The graph of one network; the methods add the parts of its description, and return the tensor of their output."""
 
     def __init__(self, network: desc.Network) -> None:
-        super().__init__()
+        super().__init__(network.planes)
         self._network = network
-        self._spatial = self.input("spatial", ("batch", network.planes, "height", "width"))
         profile = PROFILE_INPUTS if network.trunk.from_profile is not None else 0
         self._globals = self.input("globals", ("batch", network.globals_ + profile))
-        self._size = BoardSize(self, self._spatial)
 
     def finished(self, info: NetworkInfo) -> Any:
         """Return the finished model."""
         network = self._network
         # KataGo never asks a network that imitates people for its optimistic policy.
-        count = network.policy.policies if network.trunk.from_profile is None else 1
+        most = desc.MOST_POLICIES if network.trunk.from_profile is None else 1
+        count = min(len(network.policy.to_logits.weights), most)
         trunk = self._trunk(network.trunk)
         policy = self._policy_head(trunk, network.policy, count)
         value, misc, ownership = self._value_head(trunk, network.value)
@@ -72,19 +71,22 @@ class _LayerGraph(Graph):
 
     # Layers
 
-    def _convolve(self, x: Tensor, conv: desc.Conv, norm: desc.BatchNorm | None = None) -> Tensor:
-        """Return the convolution of `x`, with the norm that follows it folded in."""
-        weights, inputs = conv.weights, [x]
-        if norm is not None:
-            weights = weights * norm.scale[:, None, None, None]
-        inputs.append(self.constant(weights))
-        if norm is not None:
-            inputs.append(self.constant(norm.bias))
-        sizes = weights.shape[2:]
-        margins = [(size - 1) // 2 * step for size, step in zip(sizes, conv.dilation, strict=True)]
-        return self.add(
-            "Conv", *inputs, kernel_shape=list(sizes), dilations=list(conv.dilation), pads=margins * 2, strides=[1, 1]
-        )
+    def _convolve(
+        self, x: Tensor, conv: desc.Conv, norm: desc.BatchNorm | None = None, bias: Tensor | None = None
+    ) -> Tensor:
+        """Return the convolution of `x`, with the norm that follows it folded in.
+
+        With `bias` [B, O], in which scale and bias of the norm are applied already, that is added in place of the
+        norm's.
+        """
+        constants = [conv.weights if norm is None else conv.weights * norm.scale[:, None, None, None]]
+        if norm is not None and bias is None:
+            constants.append(norm.bias)
+        sizes, dilations = list(conv.weights.shape[2:]), list(conv.dilation)
+        margins = [(size - 1) // 2 * step for size, step in zip(sizes, dilations, strict=True)]
+        options = {"kernel_shape": sizes, "dilations": dilations, "pads": margins * 2, "strides": [1, 1]}
+        found = self.add("Conv", x, *map(self.constant, constants), **options)
+        return found if bias is None else self.add("Add", found, self._everywhere(bias))
 
     def _normalize(self, x: Tensor, norm: desc.BatchNorm) -> Tensor:
         """Return `x * scale + bias` by channel."""
@@ -120,19 +122,9 @@ class _LayerGraph(Graph):
         divisor = self.add("Add", self.add("Mul", power, power), one)
         return self.add("Sub", x, self.add("Div", self.add("Add", x, x), divisor))
 
-    def _act_conv(self, x: Tensor, layer: desc.NormActConv, following: desc.BatchNorm | None = None) -> Tensor:
-        """Return norm, activation and convolution of `x`, with a `following` norm folded in."""
-        active = self._activate(self._normalize(x, layer.norm), layer.activation)
-        return self._convolve(active, layer.conv, following)
-
     def _pool_branch(self, x: Tensor, branch: desc.PoolBranch) -> Tensor:
         """Return the output of a branch before pooling."""
         return self._activate(self._convolve(x, branch.conv, branch.norm), branch.activation)
-
-    def _biased_convolution(self, x: Tensor, conv: desc.Conv, bias: Tensor, norm: desc.BatchNorm) -> Tensor:
-        """Return `norm(conv(x) + b)`, where `bias` [B, O] is b with the norm's scale and bias already applied."""
-        scaled = desc.Conv(conv.weights * norm.scale[:, None, None, None], conv.dilation)
-        return self.add("Add", self._convolve(x, scaled), self._everywhere(bias))
 
     def _everywhere(self, x: Tensor) -> Tensor:
         """Return `x` [B, C] as [B, C, 1, 1], which broadcasts to every point of the board."""
@@ -147,7 +139,7 @@ class _LayerGraph(Graph):
     def _pooled_product(self, pooled: Tensor, matrix: desc.MatMul, norm: desc.BatchNorm | None = None) -> Tensor:
         """Return the product of `pooled` [B, 2C] with `matrix` [3C, O], with the norm that follows folded in."""
         weights = matrix.weights if norm is None else matrix.weights * norm.scale
-        product = self.add("MatMul", pooled, self._size.trunk_matrix(weights))
+        product = self.add("MatMul", pooled, self.trunk_matrix(weights))
         return product if norm is None else self._with_bias(product, norm.bias)
 
     def _with_bias(self, x: Tensor, bias: FloatArray | None) -> Tensor:
@@ -170,30 +162,22 @@ class _LayerGraph(Graph):
             x = self.add("Mul", x, self.add("Div", self.floats(1.0), root))
         return self._with_bias(self.add("Mul", x, self.constant(norm.scale)), norm.bias)
 
-    def _pointwise(self, x: Tensor, layer: desc.NormActConv) -> Tensor:
-        """Return norm, activation and a 1×1 convolution of `x`."""
-        active = self._activate(self._normalize_points(x, layer.norm), layer.activation)
-        return self.add("MatMul", active, self.constant(layer.conv.weights[:, :, 0, 0].T))
-
     # Trunk
 
     def _trunk(self, trunk: desc.Trunk) -> Tensor:
         """Return the trunk's output, the heads' input, in the layout BOARD."""
         first_bias, from_profile = self._from_globals(trunk)
         from_globals = self._everywhere(first_bias)
-        first = self.add("Add", self._convolve(self._spatial, trunk.conv), from_globals)
+        first = self.add("Add", self._convolve(self.spatial, trunk.conv), from_globals)
         x = Features(first, Layout.BOARD, len(trunk.norm.scale))
         x = self._blocks(x, trunk.blocks[: trunk.profile_block])
         if from_profile is not None:
             x = self._in(Layout.BOARD, x)
             x = replace(x, tensor=self.add("Add", x.tensor, self._everywhere(from_profile)))
         x = self._blocks(x, trunk.blocks[trunk.profile_block :])
-        if isinstance(trunk.norm, desc.RmsNorm):
-            x = self._in(Layout.POINTS, x)
-            x = replace(x, tensor=self._activate(self._normalize_points(x.tensor, trunk.norm), trunk.activation))
-            return self._in(Layout.BOARD, x).tensor
-        x = self._in(Layout.BOARD, x)
-        return self._activate(self._normalize(x.tensor, trunk.norm), trunk.activation)
+        x = self._in(Layout.POINTS if isinstance(trunk.norm, desc.RmsNorm) else Layout.BOARD, x)
+        x = replace(x, tensor=self._norm_act(x, trunk.norm, trunk.activation))
+        return self._in(Layout.BOARD, x).tensor
 
     def _from_globals(self, trunk: desc.Trunk) -> tuple[Tensor, Tensor | None]:
         """Return what the global values add to the trunk, [B, C], and what the profile after them adds later, if so.
@@ -230,9 +214,18 @@ class _LayerGraph(Graph):
                 wide = self._norm_act_conv(self._in(x.layout, inner), block.widen)
                 return self.add("Add", x.tensor, wide.tensor)
 
+    def _norm_act(self, x: Features, norm: desc.BatchNorm | desc.RmsNorm, activation: desc.Activation) -> Tensor:
+        """Return norm and activation of `x`, in its layout, which is POINTS for RMS norms."""
+        if x.layout is Layout.BOARD and isinstance(norm, desc.BatchNorm):
+            return self._activate(self._normalize(x.tensor, norm), activation)
+        return self._activate(self._normalize_points(x.tensor, norm), activation)
+
     def _norm_act_conv(self, x: Features, layer: desc.NormActConv) -> Features:
-        apply = self._act_conv if x.layout is Layout.BOARD else self._pointwise
-        return Features(apply(x.tensor, layer), x.layout, layer.conv.weights.shape[0])
+        """Return norm, activation and convolution of `x`, a convolution of 1×1 in the layout POINTS."""
+        active, weights = self._norm_act(x, layer.norm, layer.activation), layer.conv.weights
+        if x.layout is Layout.BOARD:
+            return Features(self._convolve(active, layer.conv), x.layout, len(weights))
+        return Features(self.add("MatMul", active, self.constant(weights[:, :, 0, 0].T)), x.layout, len(weights))
 
     def _in(self, layout: Layout, x: Features) -> Features:
         """Return `x` in `layout`."""
@@ -242,7 +235,7 @@ class _LayerGraph(Graph):
             rows = self.add("Reshape", x.tensor, self.integers(0, x.channels, -1))
             return replace(x, tensor=self.add("Transpose", rows, perm=[0, 2, 1]), layout=layout)
         columns = self.add("Transpose", x.tensor, perm=[0, 2, 1])
-        shape = self.add("Concat", self.integers(0, x.channels), self._size.shape, axis=0)
+        shape = self.add("Concat", self.integers(0, x.channels), self.sides, axis=0)
         return replace(x, tensor=self.add("Reshape", columns, shape), layout=layout)
 
     def _profile_bias(self, profile: Tensor, encoder: desc.ProfileEncoder) -> Tensor:
@@ -256,8 +249,8 @@ class _LayerGraph(Graph):
 
     def _ordinary_block(self, x: Tensor, block: desc.OrdinaryBlock) -> Tensor:
         """Return an ordinary block of `x`."""
-        hidden = self._act_conv(x, block.first, block.second.norm)
-        hidden = self._activate(hidden, block.second.activation)
+        active = self._activate(self._normalize(x, block.first.norm), block.first.activation)
+        hidden = self._activate(self._convolve(active, block.first.conv, block.second.norm), block.second.activation)
         return self.add("Add", x, self._convolve(hidden, block.second.conv))
 
     def _global_pooling_block(self, x: Tensor, block: desc.GlobalPoolingBlock) -> Tensor:
@@ -265,7 +258,7 @@ class _LayerGraph(Graph):
         active = self._activate(self._normalize(x, block.first.norm), block.first.activation)
         pooled = self._pool_for_trunk(self._pool_branch(active, block.pool))
         bias = self._pooled_product(pooled, block.pool_to_bias, block.second.norm)
-        hidden = self._biased_convolution(active, block.first.conv, bias, block.second.norm)
+        hidden = self._convolve(active, block.first.conv, block.second.norm, bias)
         hidden = self._activate(hidden, block.second.activation)
         return self.add("Add", x, self._convolve(hidden, block.second.conv))
 
@@ -314,7 +307,7 @@ class _LayerGraph(Graph):
         last_axis, step = self.integers(3), self.integers(1)
         first, second = (self.add("Slice", straight, *ends[at : at + 2], last_axis, step) for at in (0, 1))
         across = self.add("Concat", self.add("Mul", second, self.floats(-1.0)), first, axis=-1)
-        cosine, sine = self._size.turns(_by_channel(block.frequencies, heads))
+        cosine, sine = self.turns(_by_channel(block.frequencies, heads))
         return self.add("Add", self.add("Mul", straight, cosine), self.add("Mul", across, sine))
 
     # Heads
@@ -323,7 +316,7 @@ class _LayerGraph(Graph):
         """Return the first `count` policies as logits [B, count, H·W + 1]: all points row by row, then the pass."""
         pooled = self._pool_for_trunk(self._pool_branch(trunk, head.pool))
         bias = self._pooled_product(pooled, head.pool_to_bias, head.norm)
-        hidden = self._activate(self._biased_convolution(trunk, head.conv, bias, head.norm), head.activation)
+        hidden = self._activate(self._convolve(trunk, head.conv, head.norm, bias), head.activation)
         points = self._convolve(hidden, desc.Conv(head.to_logits.weights[:count], head.to_logits.dilation))
         points = self.add("Reshape", points, self.integers(0, count, -1))
         passing = self.add("Reshape", self._pass_logits(pooled, head, count), self.integers(0, count, 1))
@@ -341,7 +334,7 @@ class _LayerGraph(Graph):
         """Return value [B, 3], the other predictions ("misc") [B, M] and ownership [B, H·W]."""
         features = self._pool_branch(trunk, head.pool)
         mean = self.add("ReduceMean", features, self.integers(2, 3), keepdims=0)
-        hidden = self.add("MatMul", mean, self._size.value_matrix(head.pool_to_hidden.weights))
+        hidden = self.add("MatMul", mean, self.value_matrix(head.pool_to_hidden.weights))
         hidden = self._activate(self._with_bias(hidden, head.hidden_bias), head.hidden_activation)
         value = self._with_bias(self._product(hidden, head.to_value), head.value_bias)
         misc = self._with_bias(self._product(hidden, head.to_misc), head.misc_bias)

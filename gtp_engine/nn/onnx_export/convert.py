@@ -99,11 +99,11 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
         key = repr(("imported", str(source.resolve()), state.st_size, state.st_mtime_ns))
         known = kept_network(key)
         digest = sha256_of(source) if known is None else known.decode()
-        copy = _copy_of(digest, source.name)
+        target = user_folder() / f"{onnx_name(source.name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
+        copy = _copy_of(digest, target)
         if copy is None:
             log(f"Importing {source}, once; this takes some seconds ...")
-            name = f"{onnx_name(source.name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
-            copy = convert_bytes(read_network_file(source), source.name, user_folder() / name).path
+            copy = convert_bytes(read_network_file(source), source.name, target).path
             log(f"Imported as {copy}; the next start finds it there.")
     except OSError as error:
         raise ModelError(f"network file {shown_path(source)} cannot be read ({error.strerror})") from error
@@ -112,11 +112,12 @@ def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
     return copy
 
 
-def _copy_of(digest: str, name: str) -> Path | None:
-    """Return the network that was made from a file with this hash, None if there is none; `name` is the file's."""
-    mine = user_folder()
-    likely = mine / f"{onnx_name(name).removesuffix('.onnx')}-{digest[:_DIGITS]}.onnx"
-    others = [file for file in sorted(mine.glob("*.onnx")) if not is_quantized_copy(file)]
+def _copy_of(digest: str, likely: Path) -> Path | None:
+    """Return the network that was made from a file with this hash, None if there is none; `likely` is looked at first.
+
+    Then come the others in its folder, and those that ship.
+    """
+    others = [file for file in sorted(likely.parent.glob("*.onnx")) if not is_quantized_copy(file)]
     for file in (likely, *others, *(path for path in shipped_networks().values() if path.is_file())):
         with suppress(ModelError):  # another file, or a damaged one
             if read_info(file).source_sha256 == digest:

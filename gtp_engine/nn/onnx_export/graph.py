@@ -1,7 +1,7 @@
 """An ONNX graph under construction: adding a node or constant returns the name of its result.
 
-    Graph       nodes and constants
-    BoardSize   the values in a graph that depend only on the size of the board: pooling factors, rotation angles
+    Graph        nodes and constants
+    BoardGraph   with the values that depend only on the size of the board: pooling factors, rotation angles
 
 The only module of this package that uses `onnx`, which is imported when a graph is created: playing does not need it.
 The values that depend on the board are computed from `Shape` of the input.  A session that fixes the size folds them
@@ -106,38 +106,36 @@ class Graph:
         return self._onnx.helper.make_tensor_value_info(name, self._onnx.TensorProto.FLOAT, list(shape))
 
 
-class BoardSize:
-    """Numbers and tables computed from the height and width of `spatial` [B, planes, H, W]."""
+class BoardGraph(Graph):
+    """A graph with the input `spatial` [B, planes, H, W], and numbers and tables computed from its height and width."""
 
-    def __init__(self, graph: Graph, spatial: Tensor) -> None:
-        self._graph = graph
-        self._spatial = spatial
+    def __init__(self, planes: int) -> None:
+        super().__init__()
+        self.spatial = self.input("spatial", ("batch", planes, "height", "width"))
         self._turns: dict[tuple[bytes, tuple[int, ...]], tuple[Tensor, Tensor]] = {}
 
     @cached_property
-    def shape(self) -> Tensor:
+    def sides(self) -> Tensor:
         """Height and width, int64 [2]."""
-        graph = self._graph
-        return graph.add("Slice", graph.add("Shape", self._spatial), graph.integers(2), graph.integers(4))
+        return self.add("Slice", self.add("Shape", self.spatial), self.integers(2), self.integers(4))
 
     @cached_property
-    def _sides(self) -> tuple[Tensor, Tensor]:
+    def _height_and_width(self) -> tuple[Tensor, Tensor]:
         """Height and width, int64 scalars."""
-        height, width = (self._graph.add("Gather", self.shape, self._graph.integer(index)) for index in (0, 1))
+        height, width = (self.add("Gather", self.sides, self.integer(index)) for index in (0, 1))
         return height, width
 
     @cached_property
     def _spread(self) -> Tensor:
         """(√(H·W) − 14) · 0.1: the factor of the mean in the second of three pooled values."""
-        graph = self._graph
-        width = graph.add("Sqrt", graph.to_float(graph.add("Mul", *self._sides)))
-        return graph.add("Mul", graph.add("Sub", width, graph.floats(MIDDLE_WIDTH)), graph.floats(0.1))
+        width = self.add("Sqrt", self.to_float(self.add("Mul", *self._height_and_width)))
+        return self.add("Mul", self.add("Sub", width, self.floats(MIDDLE_WIDTH)), self.floats(0.1))
 
     @cached_property
     def _square(self) -> Tensor:
         """(√(H·W) − 14)² · 0.01 − 0.1: the factor of the mean in the third of the value head's pooled values."""
-        square = self._graph.add("Mul", self._spread, self._spread)
-        return self._graph.add("Sub", square, self._graph.floats(0.1))
+        square = self.add("Mul", self._spread, self._spread)
+        return self.add("Sub", square, self.floats(0.1))
 
     def trunk_matrix(self, weights: FloatArray) -> Tensor:
         """Return the matrix [2C, O] for (mean, max) equivalent to `weights` [3C, O] for (mean, mean · spread, max).
@@ -147,7 +145,7 @@ class BoardSize:
         """
         means, spreads, maxima = np.split(weights, 3)
         combined = self._combined(means, (spreads, self._spread))
-        return self._graph.add("Concat", combined, self._graph.constant(maxima), axis=0)
+        return self.add("Concat", combined, self.constant(maxima), axis=0)
 
     def value_matrix(self, weights: FloatArray) -> Tensor:
         """Return the matrix [C, O] for the mean equivalent to `weights` [3C, O] for (mean, · spread, · square)."""
@@ -156,10 +154,9 @@ class BoardSize:
 
     def _combined(self, matrix: FloatArray, *others: tuple[FloatArray, Tensor]) -> Tensor:
         """Return `matrix` plus the others times their factors."""
-        graph = self._graph
-        total = graph.constant(matrix)
+        total = self.constant(matrix)
         for other, factor in others:
-            total = graph.add("Add", total, graph.add("Mul", graph.constant(other), factor))
+            total = self.add("Add", total, self.add("Mul", self.constant(other), factor))
         return total
 
     def turns(self, frequencies: FloatArray) -> tuple[Tensor, Tensor]:
@@ -173,13 +170,12 @@ class BoardSize:
         return self._turns[key]
 
     def _new_turns(self, frequencies: FloatArray) -> tuple[Tensor, Tensor]:
-        graph = self._graph
         groups, channels, _ = frequencies.shape
         rows, columns = (
-            graph.to_float(graph.add("Range", graph.integer(0), side, graph.integer(1))) for side in self._sides
+            self.to_float(self.add("Range", self.integer(0), side, self.integer(1))) for side in self._height_and_width
         )
-        fx, fy = (graph.constant(frequencies[None, :, None, None, :, direction]) for direction in (0, 1))
-        down = graph.add("Mul", graph.add("Reshape", rows, graph.integers(1, 1, -1, 1, 1)), fy)
-        across = graph.add("Mul", graph.add("Reshape", columns, graph.integers(1, 1, 1, -1, 1)), fx)
-        angles = graph.add("Reshape", graph.add("Add", down, across), graph.integers(1, groups, -1, channels))
-        return graph.add("Cos", angles), graph.add("Sin", angles)
+        fx, fy = (self.constant(frequencies[None, :, None, None, :, direction]) for direction in (0, 1))
+        down = self.add("Mul", self.add("Reshape", rows, self.integers(1, 1, -1, 1, 1)), fy)
+        across = self.add("Mul", self.add("Reshape", columns, self.integers(1, 1, 1, -1, 1)), fx)
+        angles = self.add("Reshape", self.add("Add", down, across), self.integers(1, groups, -1, channels))
+        return self.add("Cos", angles), self.add("Sin", angles)

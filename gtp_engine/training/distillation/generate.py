@@ -189,9 +189,9 @@ class Teacher:
     def info(self) -> NetworkInfo:
         """Return the metadata of the file; the hash is that of the file it was converted from, if that is recorded."""
         if self.settings.torch:
-            from gtp_engine.training.distillation.module_files import info_of_file
+            from gtp_engine.training.distillation.module_files import info_of_file, module_of_file
 
-            return info_of_file(self.path)
+            return info_of_file(self.path, module_of_file(self.path))
         info = read_info(self.path)
         return replace(info, source_sha256=info.source_sha256 or sha256_of(self.path))
 

@@ -1,6 +1,6 @@
 """How far a network is from its teacher: losses in training, and their agreement on games that were held out.
 
-    losses_of   the distance of the outputs from the teacher's for each head, and `Losses.total`, their weighted sum
+    losses_of   the distance of the outputs from the teacher's for each head; LOSS_WEIGHTS are for their sum
     HeldOut     the positions of games that a network was not trained on, and its `Agreement` with the teacher there
 
 All of it is in float32 and for the side to move; letters as in `batches`.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -38,17 +39,16 @@ _SQUARES_ERRORS: Final = 14
 _OLD_SCORE_ERROR: Final = 10.0
 """Points; the unit of version 9."""
 
-_SCORE_TURN: Final = 6.0
-"""Points of error beyond which a score's loss grows linearly, so that lost games of 50 points do not dominate it."""
-
-
-_TIME_TURN: Final = 50.0
-"""The same for the variance of the moves left, in squares of moves."""
-
-_ERROR_TURN: Final = 0.5
-"""The same for the expected error of win − loss."""
-
-_TURNS: Final = (_SCORE_TURN, _SCORE_TURN, _SCORE_TURN, _TIME_TURN, _ERROR_TURN, _SCORE_TURN)
+_TURNS: Final[Mapping[str, float]] = {
+    "score_mean": 6.0,
+    "score_stdev": 6.0,
+    "lead": 6.0,
+    "time_left": 50.0,
+    "winloss_error": 0.5,
+    "score_error": 6.0,
+}
+"""Error of each of `SampleBatch.score` beyond which its loss grows linearly, so that lost games of 50 points do not
+dominate it: points, for the time squares of moves."""
 
 _ROWS: Final = 256
 """Positions evaluated together."""
@@ -79,28 +79,6 @@ _EPSILON: Final = 1e-9
 """Added to the teacher's probabilities before logarithms: less than float16 holds."""
 
 
-class Losses(NamedTuple):
-    """Means over a batch, before weights; the unit is nats, for scores points (squared below `_SCORE_TURN`).
-
-    The last four are 0 for a network without these outputs, and leave positions out for which the teacher has none.
-    """
-
-    policy: Tensor
-    value: Tensor
-    ownership: Tensor
-    score_mean: Tensor
-    score_stdev: Tensor
-    lead: Tensor
-    optimistic_policy: Tensor
-    time_left: Tensor
-    winloss_error: Tensor
-    score_error: Tensor
-
-    def total(self, weights: Mapping[str, float]) -> Tensor:
-        """Return the weighted sum."""
-        return torch.stack([loss * weights[name] for name, loss in self._asdict().items()]).sum()
-
-
 class Predictions(NamedTuple):
     """A network's outputs in the units of a batch."""
 
@@ -111,32 +89,31 @@ class Predictions(NamedTuple):
     log_optimistic: Tensor | None  # [N, A + 1], or None of a network without an optimistic policy
 
 
-def losses_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int) -> Losses:
-    """Return the losses for `batch` of the outputs of a network, given its scales and model version."""
+def losses_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int) -> dict[str, Tensor]:
+    """Return the losses for `batch` of the outputs of a network, given its scales and model version.
+
+    They have the names of LOSS_WEIGHTS, and are means before weights; the unit is nats, for scores points (squared
+    below their turn).  Those of the last four names are 0 for a network without these outputs, and leave positions out
+    for which the teacher has none.
+    """
     predictions = predictions_of(outputs, batch, scales, version)
-    zero = predictions.log_value.new_zeros(())
-    scores = [zero] * len(_TURNS)
-    for i, predicted in enumerate(predictions.score.unbind(dim=1)):
-        wanted, turn = batch.score[:, i], _TURNS[i]
-        known = wanted >= 0 if i >= ALWAYS_KNOWN else wanted.isfinite()
-        errors = F.huber_loss(predicted, wanted.nan_to_num(), delta=turn, reduction="none") / turn
-        scores[i] = (errors * known).mean()
-    optimistic = predictions.log_optimistic
-    return Losses(
-        policy=-(batch.policy * predictions.log_policy).sum(dim=1).mean(),
-        value=-(batch.value * predictions.log_value).sum(dim=1).mean(),
+    zero, optimistic = predictions.log_value.new_zeros(()), predictions.log_optimistic
+    losses = {
+        "policy": -(batch.policy * predictions.log_policy).sum(dim=1).mean(),
+        "value": -(batch.value * predictions.log_value).sum(dim=1).mean(),
         # tanh is 2 · sigmoid(2x) − 1, so this is the cross-entropy of ownership
-        ownership=F.binary_cross_entropy_with_logits(
+        "ownership": F.binary_cross_entropy_with_logits(
             2 * predictions.ownership, (batch.ownership + 1) / 2, weight=(batch.ownership >= -1).float()
         ),
-        score_mean=scores[0],
-        score_stdev=scores[1],
-        lead=scores[2],
-        optimistic_policy=zero if optimistic is None else -(batch.optimistic * optimistic).sum(dim=1).mean(),
-        time_left=scores[3],
-        winloss_error=scores[4],
-        score_error=scores[5],
-    )
+        "optimistic_policy": zero if optimistic is None else -(batch.optimistic * optimistic).sum(dim=1).mean(),
+        **dict.fromkeys(_TURNS, zero),
+    }
+    for i, (name, predicted) in enumerate(zip(_TURNS, predictions.score.unbind(dim=1), strict=False)):
+        wanted, turn = batch.score[:, i], _TURNS[name]
+        known = wanted >= 0 if i >= ALWAYS_KNOWN else wanted.isfinite()
+        errors = F.huber_loss(predicted, wanted.nan_to_num(), delta=turn, reduction="none") / turn
+        losses[name] = (errors * known).mean()
+    return losses
 
 
 def predictions_of(outputs: Outputs, batch: SampleBatch, scales: Scales, version: int) -> Predictions:
@@ -252,20 +229,17 @@ class HeldOut:
             ranks = samples.ranks[:, 0]
             by_player = is_of_player(samples.game) & (ranks == 0)
             for flag, rank in sorted({*zip(by_player.tolist(), ranks.tolist(), strict=True)}):
-                chosen = samples.take((by_player == flag) & (ranks == rank))
-                self._take(ValidationSet(meta.width, meta.height, flag, rank), chosen)
-
-    def _take(self, place: ValidationSet, samples: Samples) -> None:
-        """Add samples to a set that has too few."""
-        known = [self._samples[place]] if place in self._samples else []
-        missing = self._positions - sum(part.count for part in known)
-        if samples.count and missing > 0:
-            self._samples[place] = join([*known, Samples._make(array[:missing] for array in samples)])
+                place = ValidationSet(meta.width, meta.height, flag, rank)
+                known = [self._samples[place]] if place in self._samples else []
+                missing = self._positions - sum(part.count for part in known)
+                if missing > 0:
+                    rows = np.flatnonzero((by_player == flag) & (ranks == rank))[:missing]
+                    self._samples[place] = join([*known, samples.take(rows)])
 
     def _batches(self, place: ValidationSet) -> Iterator[SampleBatch]:
         samples = self._samples[place]
         for begin in range(0, samples.count, _ROWS):
-            part = Samples._make(array[begin : begin + _ROWS] for array in samples)
+            part = samples.take(slice(begin, begin + _ROWS))
             yield unpack(tensors_of(part), (place.width, place.height))
 
 

@@ -7,7 +7,6 @@ export_network         writes a module as a network file, compared with the modu
 """
 
 import threading
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +36,6 @@ from gtp_engine.training.distillation.batches import unpack_bits
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.nets.architecture import PROPERTY, architecture_of, empty_network, read_onnx
 from gtp_engine.training.nets.network_module import NetworkModule
-from gtp_engine.training.nets.new import PLAIN, OutputSet, Shape, new_network
 
 KIND: Final = "distillation"
 """The kind of the checkpoints."""
@@ -51,11 +49,6 @@ dynamo-optimized function").  On a GPU a call only launches the work."""
 _CHECKED_BOARDS: Final = ((9, 9), (7, 5))
 _CHECKED_POSITIONS: Final = 4
 _SEED: Final = 1
-
-
-def untrained_module(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> NetworkModule:
-    """Return a network with random weights; the same seed gives the same ones."""
-    return NetworkModule(new_network(shape, name=name, seed=seed, outputs=outputs))
 
 
 def module_of_checkpoint(checkpoint: Checkpoint) -> NetworkModule:
@@ -92,7 +85,7 @@ class TorchModel:
     def __init__(self, path: Path, settings: GenerateSettings) -> None:
         self.machine: Final = choose_machine("auto", settings.precision, threads=settings.threads)
         module = module_of_file(path)
-        self.info = _info(path, module)
+        self.info = info_of_file(path, module)
         placed: Any = self.machine.place(module).eval().requires_grad_(False)
         self._module: Final = compiled(placed) if settings.compiled else placed
         self._is_compiled: Final = settings.compiled
@@ -110,25 +103,25 @@ class TorchModel:
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]."""
-        return self._in_parts(lambda planes: planes, torch.from_numpy(spatial), torch.from_numpy(globals_))
+        count, planes, height, width = spatial.shape
+        bits = np.packbits(spatial.reshape(count, planes, -1) > 0, axis=2)
+        return self.run_bits(bits, globals_, width, height)
 
     def run_bits(self, bits: NDArray[np.uint8], globals_: FloatArray, width: int, height: int) -> RawOutputs:
-        """Return the outputs for the bits [K, planes, ⌈A/8⌉] of planes, which are unpacked on the device."""
-        return self._in_parts(
-            lambda packed: unpack_bits(packed, width, height), torch.from_numpy(bits), torch.from_numpy(globals_)
-        )
+        """Return the outputs for the bits [K, planes, ⌈A/8⌉] of planes, which are unpacked on the device.
 
-    def _in_parts(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> RawOutputs:
-        """Return the outputs for any number of positions; where memory is too small, half as many go together."""
+        Where memory is too small, half as many positions go through the network together.
+        """
         self.machine.use_threads()
         parts: list[list[FloatArray]] = []
         begin = 0
-        while begin < len(packed):
+        while begin < len(bits):
             chosen = slice(begin, begin + self.batch)
+            packed, values = torch.from_numpy(bits[chosen]), torch.from_numpy(globals_[chosen])
             try:
-                parts.append(self._run(unpack, packed[chosen], globals_[chosen]))
+                parts.append(self._run(packed, values, width, height))
             except torch.OutOfMemoryError:
-                rows = min(self.batch, len(packed) - begin)
+                rows = len(packed)
                 if rows == 1:
                     raise
                 self.batch = rows // 2
@@ -137,27 +130,23 @@ class TorchModel:
                 begin = chosen.stop
         return RawOutputs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _run(self, unpack: Callable[[Tensor], Tensor], packed: Tensor, globals_: Tensor) -> list[FloatArray]:
+    def _run(self, packed: Tensor, globals_: Tensor, width: int, height: int) -> list[FloatArray]:
         """Return the outputs for some positions, which come from the device in one piece."""
         device, count = self.machine.device, len(packed)
         if count == 1 and self._is_compiled:  # twice, because torch would compile once more for a single position
             packed, globals_ = (torch.cat([each, each]) for each in (packed, globals_))
         with torch.inference_mode():
             with _COMPILING if self._is_compiled else nullcontext():
-                outputs = self.machine.run(self._module, unpack(packed.to(device)), globals_.to(device))
+                planes = unpack_bits(packed.to(device), width, height)
+                outputs = self.machine.run(self._module, planes, globals_.to(device))
             joined = torch.cat([each.flatten(1) for each in outputs], dim=1)[:count].cpu().numpy()
         sizes = [each[0].numel() for each in outputs]
         parts = np.split(joined, np.cumsum(sizes)[:-1], axis=1)
         return [part.reshape(count, *each.shape[1:]) for part, each in zip(parts, outputs, strict=True)]
 
 
-def info_of_file(path: Path) -> NetworkInfo:
-    """Return the metadata of the network in a file (`module_of_file`)."""
-    return _info(path, module_of_file(path))
-
-
-def _info(path: Path, module: NetworkModule) -> NetworkInfo:
-    """Return the metadata of the network in a file, with the file's hash unless that of its source is recorded."""
+def info_of_file(path: Path, module: NetworkModule) -> NetworkInfo:
+    """Return the metadata of a file with this network, with the file's hash unless that of its source is recorded."""
     digest = sha256_of(path)
     if path.suffix == ".onnx":
         info = read_info(path)

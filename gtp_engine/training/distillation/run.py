@@ -8,9 +8,9 @@ validate_file        the agreement of a network with the teacher
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import repeat
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -33,7 +33,6 @@ from gtp_engine.training.distillation.losses import (
     LOSS_WEIGHTS,
     Agreement,
     HeldOut,
-    Losses,
     ValidationSet,
     inputs_of,
     losses_of,
@@ -44,7 +43,6 @@ from gtp_engine.training.distillation.module_files import (
     export_network,
     module_of_checkpoint,
     module_of_file,
-    untrained_module,
 )
 from gtp_engine.training.distillation.shards import (
     HELD_OUT,
@@ -57,7 +55,7 @@ from gtp_engine.training.distillation.shards import (
 )
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.network_module import NetworkModule, unfold_norms
-from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Shape, with_profile
+from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, Shape, new_network, with_profile
 
 _TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -150,7 +148,7 @@ def validate_file(network: Path, data: Path, *, positions: int, device: str) -> 
 def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
     """Write a network that has learned nothing; return its path."""
     name = f"untrained-{shape.title}"
-    module = untrained_module(shape, name=name, seed=seed).eval()
+    module = NetworkModule(new_network(shape, name=name, seed=seed)).eval()
     export_network(module, target, name=name, origin="random weights", terms="")
     return target
 
@@ -162,7 +160,8 @@ def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weig
     """Return the weighted loss of a network for a batch, then the loss of each head."""
     outputs = machine.run(module, batch.planes, inputs_of(module, batch))
     losses = losses_of(outputs, batch, module.network.scales, module.network.version)
-    return torch.stack([losses.total(weights), *losses])
+    total = torch.stack([losses[name] * weight for name, weight in weights.items()]).sum()
+    return torch.stack([total, *(losses[name] for name in LOSS_WEIGHTS)])
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class DistillationTask:
     measure: Callable[..., Tensor] = figures_of
     """That function or what torch has compiled of it."""
 
-    names: ClassVar = ("loss", *Losses._fields)
+    names: ClassVar = ("loss", *LOSS_WEIGHTS)
 
     @cached_property
     def _held_out(self) -> HeldOut:
@@ -212,11 +211,12 @@ def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: M
     """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
 
     def run() -> None:
-        batch = on_device(next(batches), machine.device)
-        machine.run(module, batch.planes, inputs_of(module, batch))
+        for each in islice(stream, _STATISTICS_BATCHES):
+            batch = on_device(each, machine.device)
+            machine.run(module, batch.planes, inputs_of(module, batch))
 
-    place, batches = stream.state(), iter(stream)
-    unfold_norms(module, repeat(run, _STATISTICS_BATCHES))
+    place = stream.state()
+    unfold_norms(module, run)
     stream.go_to(place)
 
 
@@ -238,7 +238,8 @@ def new_loop(
         in_memory=config.in_memory,
     )
     _name_missing_boards(config, log)
-    if checkpoint is None and has_folded_norms(config):
+    is_from_network_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
+    if checkpoint is None and is_from_network_file and learning.fixed_norms < 1:
         _unfold_norms(module, stream, machine)
     module.freeze(learning.frozen_blocks)
     recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
@@ -281,18 +282,12 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
             network = with_profile(module.describe(), config.learning.frozen_blocks, seed=config.learning.seed)
             counts, module = module.counts_statistics, NetworkModule(network)
             module.count_statistics(counts)
-        module.follow_rules()
+        module.network = replace(module.network, suicide_area=False)  # as in all data (`labelled_games.Labeller`)
         for output in module.keep_outputs(optimistic=facts.has_optimistic_policy, errors=facts.has_errors):
             log(f"{config.init.name} begins without its {output}, for which {config.data} has no labels")
         return module
     outputs = WITH_ERRORS if facts.has_optimistic_policy and facts.has_errors else PLAIN
     name, seed = config.name or config.shape.title, config.learning.seed
-    module = untrained_module(config.shape, name=name, seed=seed, outputs=outputs)
+    module = NetworkModule(new_network(config.shape, name=name, seed=seed, outputs=outputs))
     module.count_statistics(True)
     return module
-
-
-def has_folded_norms(config: TrainConfig) -> bool:
-    """Return whether a run begins with a file whose norms are folded into its weights, and shall train them."""
-    is_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
-    return is_file and config.learning.fixed_norms < 1

@@ -33,7 +33,7 @@ PROPERTY: Final = "tengen.architecture"
 """Metadata property of exported ONNX files."""
 
 _FIRST_MARK: Final = 1000
-"""Larger than any other number in a graph (`nn.onnx_export.graph.BoardSize`)."""
+"""Larger than any other number in a graph (`nn.onnx_export.graph.BoardGraph`)."""
 
 _LEADING_NORMS: Final = ("first", "narrow", "widen", "trunk")
 """Parts of a network that begin with their norm, which is therefore not folded into a convolution."""

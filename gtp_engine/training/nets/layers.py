@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -38,7 +38,11 @@ Description = TypeVar("Description")
 
 
 class Layers(nn.Module, Generic[Description]):
-    """A part of a network; a subclass says how it is computed, and declares the attributes that it uses for that."""
+    """A part of a network, with the fields of its description as attributes; a subclass says how it is computed."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, description: Description) -> None:
         super().__init__()
@@ -94,9 +98,6 @@ def activate(x: Tensor, activation: desc.Activation) -> Tensor:
 class ConvLayer(Layers[desc.Conv]):
     """A convolution that keeps the board's size, without bias."""
 
-    weight: nn.Parameter
-    dilation: tuple[int, int]
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the convolution of `x` [B, I, H, W]: [B, O, H, W]."""
         margins = [(size - 1) // 2 * step for size, step in zip(self.weight.shape[2:], self.dilation, strict=True)]
@@ -105,8 +106,6 @@ class ConvLayer(Layers[desc.Conv]):
 
 class MatrixLayer(Layers[desc.MatMul]):
     """A product with a matrix."""
-
-    weight: nn.Parameter
 
     def forward(self, x: Tensor) -> Tensor:
         """Return `x` [..., I] times the matrix: [..., O]."""
@@ -120,8 +119,6 @@ class NormLayer(Layers[desc.BatchNorm]):
     evaluation, and where the norm is frozen, the running averages are used.
     """
 
-    scale: nn.Parameter
-    bias: nn.Parameter
     mean: Tensor
     variance: Tensor
 
@@ -161,11 +158,6 @@ def norms_of(module: nn.Module) -> list[NormLayer]:
 class RmsNormLayer(Layers[desc.RmsNorm]):
     """A division by the root of the mean square, over channels or over channels and board."""
 
-    epsilon: float
-    spatial: bool
-    scale: nn.Parameter
-    bias: nn.Parameter | None
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the norm of `x` [B, S, C]."""
         wide = x.float()
@@ -177,10 +169,6 @@ class RmsNormLayer(Layers[desc.RmsNorm]):
 class NormActConvLayer(Layers[desc.NormActConv]):
     """Norm, activation, convolution; a caller may add something to the norm's input."""
 
-    norm: NormLayer
-    activation: desc.Activation
-    conv: ConvLayer
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the layer's output for `x` [B, I, H, W]: [B, O, H, W]."""
         y: Tensor = self.conv(activate(self.norm(x), self.activation))
@@ -190,10 +178,6 @@ class NormActConvLayer(Layers[desc.NormActConv]):
 class PoolBranchLayer(Layers[desc.PoolBranch]):
     """Convolution, norm and activation, whose result the caller pools."""
 
-    conv: ConvLayer
-    norm: NormLayer
-    activation: desc.Activation
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the features to pool, [B, O, H, W]."""
         return activate(self.norm(self.conv(x)), self.activation)
@@ -201,14 +185,6 @@ class PoolBranchLayer(Layers[desc.PoolBranch]):
 
 class ProfileLayers(Layers[desc.ProfileEncoder]):
     """`act2(bias2 + act1(bias1 + profile @ mul1) @ mul2) @ mul3`."""
-
-    mul1: MatrixLayer
-    bias1: nn.Parameter
-    act1: desc.Activation
-    mul2: MatrixLayer
-    bias2: nn.Parameter
-    act2: desc.Activation
-    mul3: MatrixLayer
 
     def forward(self, profile: Tensor) -> Tensor:
         """Return what `profile` [B, 192] adds to each channel of the trunk, [B, C]."""
@@ -235,7 +211,7 @@ def pool_for_value(x: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor) -> float:
-    """Return (√(H·W) − 14) · 0.1, as `nn.onnx_export.graph.BoardSize` has it."""
+    """Return (√(H·W) − 14) · 0.1, as `nn.onnx_export.graph.BoardGraph` has it."""
     height, width = x.shape[2:]
     return (math.sqrt(height * width) - desc.MIDDLE_WIDTH) * 0.1
 
@@ -256,9 +232,6 @@ def to_board(points: Tensor, like: Tensor) -> Tensor:
 class OrdinaryLayers(Layers[desc.OrdinaryBlock]):
     """`x + second(first(x))`."""
 
-    first: NormActConvLayer
-    second: NormActConvLayer
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the block's output for `x`."""
         change: Tensor = self.second(self.first(x))
@@ -267,11 +240,6 @@ class OrdinaryLayers(Layers[desc.OrdinaryBlock]):
 
 class GlobalPoolingLayers(Layers[desc.GlobalPoolingBlock]):
     """An ordinary block whose first convolution gets a bias computed by `pool` from the whole board."""
-
-    first: NormActConvLayer
-    pool: PoolBranchLayer
-    pool_to_bias: MatrixLayer
-    second: NormActConvLayer
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the block's output for `x`."""
@@ -285,10 +253,6 @@ class GlobalPoolingLayers(Layers[desc.GlobalPoolingBlock]):
 class BottleneckLayers(Layers[desc.BottleneckBlock]):
     """`x + widen(blocks(narrow(x)))`."""
 
-    narrow: NormActConvLayer
-    blocks: "BlockStack"
-    widen: NormActConvLayer
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the block's output for `x`."""
         change: Tensor = self.widen(self.blocks(self.narrow(x)))
@@ -298,11 +262,6 @@ class BottleneckLayers(Layers[desc.BottleneckBlock]):
 class FeedForwardLayers(Layers[desc.FeedForwardBlock]):
     """`x + (silu(n @ up) * (n @ gate)) @ down` with n = norm(x)."""
 
-    norm: RmsNormLayer
-    up: MatrixLayer
-    gate: MatrixLayer
-    down: MatrixLayer
-
     def forward(self, x: Tensor) -> Tensor:
         """Return the block's output for `x`."""
         normed = self.norm(to_points(x))
@@ -311,15 +270,6 @@ class FeedForwardLayers(Layers[desc.FeedForwardBlock]):
 
 class AttentionLayers(Layers[desc.AttentionBlock]):
     """`x + attention(norm(x)) @ out`, as `AttentionBlock` describes it."""
-
-    norm: RmsNormLayer
-    query: MatrixLayer
-    key: MatrixLayer
-    value: MatrixLayer
-    out: MatrixLayer
-    heads: int
-    kv_heads: int
-    frequencies: nn.Parameter | None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the block's output for `x`."""

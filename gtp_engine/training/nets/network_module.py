@@ -11,7 +11,7 @@ Muon's steps are equally large for all filters, and in tengen-b10c128 those befo
 0.014 to 0.11, the others of 0.38, as all of them had in training.  So training that goes on from a file unfolds them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,18 +19,15 @@ import torch
 from torch import Tensor, nn
 
 from gtp_engine.base.errors import ConfigError, counted
-from gtp_engine.nn.katago_format.description import Activation, Network, PolicyHead, Trunk, ValueHead
+from gtp_engine.nn.katago_format.description import MOST_POLICIES, Network, PolicyHead, Trunk, ValueHead
 from gtp_engine.nn.metadata import PROFILE_INPUTS
 from gtp_engine.training.nets.layers import (
-    BlockStack,
     ConvLayer,
     GlobalPoolingLayers,
     Layers,
-    MatrixLayer,
     NormLayer,
     OrdinaryLayers,
     PoolBranchLayer,
-    ProfileLayers,
     RmsNormLayer,
     activate,
     everywhere,
@@ -80,7 +77,7 @@ class NetworkModule(nn.Module):
         Without the latter the network is of the oldest model version.
         """
         dropped = []
-        if self.policy.kept > 1 and not optimistic:
+        if len(self.policy.to_logits.weight) > 1 and not optimistic:
             self.policy.keep_first()
             dropped.append("optimistic policy")
         if len(self.value.misc_bias) == WITH_ERRORS.misc and not errors:
@@ -88,10 +85,6 @@ class NetworkModule(nn.Module):
             self.network = replace(self.network, version=PLAIN.version)
             dropped.append("expected errors")
         return dropped
-
-    def follow_rules(self) -> None:
-        """Have the areas of the inputs follow the rules from now on, as in all data (`labelled_games.Labeller`)."""
-        self.network = replace(self.network, suicide_area=False)
 
     def describe(self) -> Network:
         """Return the network with the current weights."""
@@ -135,14 +128,6 @@ class NetworkModule(nn.Module):
 class TrunkLayers(Layers[Trunk]):
     """`activation(norm(blocks(conv(spatial) + globals @ from_globals + from_profile(profile))))`; see `Trunk`."""
 
-    conv: ConvLayer
-    from_globals: MatrixLayer
-    blocks: BlockStack
-    norm: NormLayer | RmsNormLayer
-    activation: Activation
-    from_profile: ProfileLayers | None
-    profile_block: int
-
     def __init__(self, trunk: Trunk) -> None:
         super().__init__(trunk)
         self.frozen = 0
@@ -165,22 +150,7 @@ class TrunkLayers(Layers[Trunk]):
 
 
 class PolicyLayers(Layers[PolicyHead]):
-    """The policy head; what a graph drops (`PolicyHead.policies`) is calculated and dropped."""
-
-    conv: ConvLayer
-    pool: PoolBranchLayer
-    pool_to_bias: MatrixLayer
-    norm: NormLayer
-    activation: Activation
-    to_logits: ConvLayer
-    pool_to_pass: MatrixLayer
-    pass_bias: nn.Parameter | None
-    pass_activation: Activation
-    pass_to_logits: MatrixLayer | None
-
-    def __init__(self, head: PolicyHead) -> None:
-        super().__init__(head)
-        self.kept = head.policies
+    """The policy head; what a graph does not compute is calculated and dropped."""
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the logits of every point and of passing, [B, P, H·W + 1]."""
@@ -193,11 +163,10 @@ class PolicyLayers(Layers[PolicyHead]):
             if self.pass_bias is not None:
                 passing = passing + self.pass_bias
             passing = self.pass_to_logits(activate(passing, self.pass_activation))
-        return torch.cat([points.float(), passing.float()[:, :, None]], dim=2)[:, : self.kept]
+        return torch.cat([points.float(), passing.float()[:, :, None]], dim=2)[:, :MOST_POLICIES]
 
     def keep_first(self) -> None:
         """Drop all policies but the first."""
-        self.kept = 1
         to_pass = self.pool_to_pass if self.pass_to_logits is None else self.pass_to_logits
         self.to_logits.weight = nn.Parameter(self.to_logits.weight.detach()[:1].clone())
         to_pass.weight = nn.Parameter(to_pass.weight.detach()[:, :1].clone())
@@ -205,16 +174,6 @@ class PolicyLayers(Layers[PolicyHead]):
 
 class ValueLayers(Layers[ValueHead]):
     """The value head."""
-
-    pool: PoolBranchLayer
-    pool_to_hidden: MatrixLayer
-    hidden_bias: nn.Parameter
-    hidden_activation: Activation
-    to_value: MatrixLayer
-    value_bias: nn.Parameter
-    to_misc: MatrixLayer
-    misc_bias: nn.Parameter
-    to_ownership: ConvLayer
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return value [B, 3], the other numbers [B, M] and ownership [B, H·W]."""
@@ -230,22 +189,14 @@ class ValueLayers(Layers[ValueHead]):
         self.register_parameter("misc_bias", nn.Parameter(self.misc_bias.detach()[:count].clone()))
 
 
-class _Folded(NamedTuple):
-    """A norm, the filters whose outputs it normalizes, and the matrix that adds a bias to these, if one does."""
-
-    norm: NormLayer
-    filters: Tensor  # [O, I, H, W]
-    bias_matrix: Tensor | None = None  # [I, O]
-
-
-def unfold_norms(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> None:
+def unfold_norms(module: NetworkModule, run: Callable[[], object]) -> None:
     """Have the norms of `module`, read from a file, count statistics; its outputs change by rounding errors only.
 
-    Each of `runs` runs the module for some positions: the norms get mean and variance of their inputs in them.
+    `run` runs the module for some batches: the norms get mean and variance of their inputs in them.
     """
     with torch.no_grad():
         _scale_filters(module)
-        for norm, (mean, variance) in _measure(module, runs).items():
+        for norm, (mean, variance) in _measure(module, run).items():
             norm.set_statistics(mean, variance)
     module.count_statistics(True)
 
@@ -253,7 +204,7 @@ def unfold_norms(module: NetworkModule, runs: Iterable[Callable[[], object]]) ->
 def _scale_filters(module: NetworkModule) -> None:
     """Scale the filters before norms to the size of the others, and the norms by the inverse."""
     folded = list(_folded(module))
-    before_norms = {each.filters.data_ptr() for each in folded}
+    before_norms = {filters.data_ptr() for _, filters, _ in folded}
     others = [layer.weight for layer in module.modules() if isinstance(layer, ConvLayer)]
     others = [weight for weight in others if weight.data_ptr() not in before_norms]
     size = torch.cat([weight.flatten() for weight in others]).square().mean().sqrt()
@@ -266,22 +217,25 @@ def _scale_filters(module: NetworkModule) -> None:
         norm.scale.div_(factors)
 
 
-def _folded(module: NetworkModule) -> Iterator[_Folded]:
-    """Yield the norms that were folded into filters."""
+def _folded(module: NetworkModule) -> Iterator[tuple[NormLayer, Tensor, Tensor | None]]:
+    """Yield the norms that were folded into filters, with these, [O, I, H, W].
+
+    And with the matrix [I, O] that adds a bias to what the norm takes, where one does.
+    """
     for layer in module.modules():
         match layer:
             case OrdinaryLayers():
-                yield _Folded(layer.second.norm, layer.first.conv.weight)
+                yield layer.second.norm, layer.first.conv.weight, None
             case GlobalPoolingLayers():
-                yield _Folded(layer.second.norm, layer.first.conv.weight, layer.pool_to_bias.weight)
+                yield layer.second.norm, layer.first.conv.weight, layer.pool_to_bias.weight
             case PoolBranchLayer():
-                yield _Folded(layer.norm, layer.conv.weight)
+                yield layer.norm, layer.conv.weight, None
             case PolicyLayers():
-                yield _Folded(layer.norm, layer.conv.weight, layer.pool_to_bias.weight)
+                yield layer.norm, layer.conv.weight, layer.pool_to_bias.weight
 
 
-def _measure(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> dict[NormLayer, tuple[Tensor, Tensor]]:
-    """Return the means and variances of the norms' inputs by channel, averaged over `runs`, with equal weights."""
+def _measure(module: NetworkModule, run: Callable[[], object]) -> dict[NormLayer, tuple[Tensor, Tensor]]:
+    """Return the means and variances of the norms' inputs by channel, averaged over batches, with equal weights."""
     found: dict[NormLayer, list[tuple[Tensor, Tensor]]] = {norm: [] for norm in norms_of(module)}
 
     def look(norm: nn.Module, inputs: tuple[Tensor]) -> None:
@@ -292,8 +246,7 @@ def _measure(module: NetworkModule, runs: Iterable[Callable[[], object]]) -> dic
     hooks = [norm.register_forward_pre_hook(look) for norm in found]
     was_training = module.training
     module.eval()
-    for run in runs:
-        run()
+    run()
     module.train(was_training)
     for hook in hooks:
         hook.remove()

@@ -76,7 +76,19 @@ _OUTPUT_GAIN: Final = 0.1
 
 def new_network(shape: Shape, *, name: str, seed: int, outputs: OutputSet = PLAIN) -> desc.Network:
     """Return a network with random weights, for KataGo's inputs of version 7."""
-    return _Maker(shape, outputs, np.random.default_rng(seed)).network(name)
+    maker = _Maker(shape, outputs, np.random.default_rng(seed))
+    return desc.Network(
+        name=name,
+        version=outputs.version,
+        planes=PLANES,
+        globals_=GLOBALS,
+        scales=Scales(),
+        suicide_area=False,
+        trunk=maker.trunk(),
+        policy=maker.policy_head(),
+        value=maker.value_head(),
+        parameters=0,  # the trained module counts them
+    )
 
 
 def with_profile(network: desc.Network, block: int, *, seed: int) -> desc.Network:
@@ -106,20 +118,6 @@ class _Maker:
         self._rng = rng
         self._activation = desc.Activation(shape.activation.upper())
 
-    def network(self, name: str) -> desc.Network:
-        return desc.Network(
-            name=name,
-            version=self._outputs.version,
-            planes=PLANES,
-            globals_=GLOBALS,
-            scales=Scales(),
-            suicide_area=False,
-            trunk=self._trunk(),
-            policy=self._policy_head(),
-            value=self._value_head(),
-            parameters=0,  # the trained module counts them
-        )
-
     # Layers
 
     def _conv(self, inputs: int, outputs: int, size: int, gain: float = 1.0) -> desc.Conv:
@@ -141,7 +139,7 @@ class _Maker:
 
     # Trunk
 
-    def _trunk(self) -> desc.Trunk:
+    def trunk(self) -> desc.Trunk:
         shape = self._shape
         conv = self._conv(PLANES, shape.channels, 5)
         from_globals = self._matrix(GLOBALS, shape.channels, 1.0)
@@ -166,7 +164,7 @@ class _Maker:
 
     # Heads
 
-    def _policy_head(self) -> desc.PolicyHead:
+    def policy_head(self) -> desc.PolicyHead:
         shape = self._shape
         hidden = shape.policy_channels
         pooled = _VALUES_POOLED * hidden
@@ -183,7 +181,7 @@ class _Maker:
             pass_to_logits=None,
         )
 
-    def _value_head(self) -> desc.ValueHead:
+    def value_head(self) -> desc.ValueHead:
         shape = self._shape
         channels, hidden = shape.value_channels, shape.value_hidden
         return desc.ValueHead(

@@ -21,7 +21,6 @@ from gtp_engine.evaluation.positions import Evaluation
 from gtp_engine.nn.onnx_export import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine
-from gtp_engine.training.distillation import module_files
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
 from gtp_engine.training.distillation.evaluation_server import THREADS, EvaluationServer, RemoteModel, remote_evaluator
 from gtp_engine.training.distillation.generate import Teacher, generate
@@ -73,25 +72,16 @@ def test_an_exported_network_as_a_teacher(path: Path) -> None:
     assert teacher.info().license == "CC0-1.0"
 
 
-def bits_of(width: int, height: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return planes of noise, the same as bits, and global values."""
+def inputs_of(width: int, height: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return planes of noise, and global values."""
     rng = np.random.default_rng(1)
     planes = rng.integers(2, size=(count, 22, height, width)).astype(np.float32)
-    return planes, np.packbits(planes.reshape(count, 22, -1) > 0, axis=2), rng.random((count, 19), dtype=np.float32)
-
-
-def test_planes_as_bits_give_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module_files, "MOST_ROWS", 3)
-    model = model_of(path)
-    planes, bits, globals_ = bits_of(5, 4, 7)
-    for one, other in zip(model.run(planes, globals_), model.run_bits(bits, globals_, 5, 4), strict=True):
-        assert one is not None and other is not None and len(one) == 7
-        np.testing.assert_array_equal(one, other)
+    return planes, rng.random((count, 19), dtype=np.float32)
 
 
 def test_where_memory_is_too_small_calls_are_halved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(path)
-    planes, _, globals_ = bits_of(5, 4, 7)
+    planes, globals_ = inputs_of(5, 4, 7)
     expected, run, counts = model.run(planes, globals_), Machine.run, []
 
     def run_if_small(self: Machine, module: NetworkModule, planes: torch.Tensor, globals_: torch.Tensor) -> Outputs:
@@ -113,24 +103,24 @@ def test_workers_ask_the_process_that_has_the_networks(tmp_path: Path, monkeypat
     server = EvaluationServer([model])
     ports = [server.port(0, rows=4, area=20) for _ in range(3)]
     with server, ThreadPoolExecutor(3) as pool:
-        inputs = [bits_of(5 - i, 4, 4 - i) for i in range(3)]
+        inputs = [inputs_of(5 - i, 4, 4 - i) for i in range(3)]
         asked = [
             pool.submit(RemoteModel(port).run, planes, globals_)
-            for port, (planes, _, globals_) in zip(ports, inputs, strict=True)
+            for port, (planes, globals_) in zip(ports, inputs, strict=True)
         ]
-        for request, (planes, _, globals_) in zip(asked, inputs, strict=True):
+        for request, (planes, globals_) in zip(asked, inputs, strict=True):
             for one, other in zip(request.result(), model.run(planes, globals_), strict=True):
                 np.testing.assert_allclose(one, other, atol=1e-5)
         np.testing.assert_allclose(
             answers(remote_evaluator(ports[0])).policy, answers(Teacher(path, WITH_TORCH)()).policy, atol=1e-5
         )
         with pytest.raises(ValueError, match="5 positions of 20 points at a port for 4 of 20"):
-            RemoteModel(ports[0]).run(*bits_of(5, 4, 5)[::2])
+            RemoteModel(ports[0]).run(*inputs_of(5, 4, 5))
         monkeypatch.setattr(model, "run_bits", lambda *_: 1 / 0)
         with pytest.raises(ModelError, match=r"network net could not be run \(ZeroDivisionError: division by zero\)"):
-            RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
+            RemoteModel(ports[0]).run(*inputs_of(5, 4, 1))
     with pytest.raises(ModelError, match="the process that runs the networks has ended"):
-        RemoteModel(ports[0]).run(*bits_of(5, 4, 1)[::2])
+        RemoteModel(ports[0]).run(*inputs_of(5, 4, 1))
 
 
 def test_workers_of_a_run_ask_its_process(tmp_path: Path, path: Path) -> None:
@@ -162,5 +152,5 @@ def test_each_thread_of_the_server_runs_all_networks(path: Path, monkeypatch: py
     ports = [server.port(number, rows=1, area=20) for _ in range(2) for number in range(2)]
     with server:
         for port in ports:
-            RemoteModel(port).run(*bits_of(5, 4, 1)[::2])
+            RemoteModel(port).run(*inputs_of(5, 4, 1))
     assert [len(found) for found in threads] == [THREADS, THREADS]
