@@ -363,7 +363,20 @@ def measure_katago(command: str) -> dict[str, Any]:
 
     Raises TengenError if it cannot be run, fails or prints no result.
     """
-    output, status = _run(command)
+    try:
+        finished = subprocess.run(
+            split_command(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TengenError(f"cannot run {shown(command)}: {reason}") from error
+    output, status = finished.stdout, finished.returncode
     results = list(_RESULT.finditer(output))
     if status or not results:
         last = shown(output.strip().rpartition("\n")[2], length=200)
@@ -380,21 +393,3 @@ def measure_katago(command: str) -> dict[str, Any]:
         "playouts_per_s": float(best["visits"]),
         "evaluations_per_s": float(best["evaluations"]),
     }
-
-
-def _run(command: str) -> tuple[str, int]:
-    """Return what a command writes to stdout and stderr, and its exit code; raises TengenError."""
-    try:
-        finished = subprocess.run(
-            split_command(command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TengenError(f"cannot run {shown(command)}: {reason}") from error
-    return finished.stdout, finished.returncode

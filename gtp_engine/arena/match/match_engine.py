@@ -1,4 +1,4 @@
-"""One engine of a match: the commands it gets, in the order in which gogui-twogtp sends them.
+"""One engine of a match: its colour, clock and times in a game, and the commands it gets, in gogui-twogtp's order.
 
 At the start: protocol_version, name, version, list_commands, tengen-ready if the engine is ours, and kata-set-param if
 the match sets the visits.  For each game: boardsize, clear_board, the rules if the engine lists a command for them,
@@ -14,8 +14,8 @@ from typing import Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import CommandFailedError, EngineError
-from gtp_engine.go.clock import TimeKind, TimeLeft
-from gtp_engine.go.constants import WHITE
+from gtp_engine.go.clock import TimeKind, TimeLeft, full_time, time_after_move
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
@@ -25,7 +25,7 @@ _REQUIRED: Final = ("boardsize", "clear_board", "komi", "play", "genmove")
 
 
 class MatchEngine(SimpleGtpEngine):
-    """An engine process and, after `shake_hands`, its name, version and commands.
+    """An engine process and, after `shake_hands`, its name, version and commands; and how it does in the game it plays.
 
     Raises EngineError when the process cannot be started or fails.
     """
@@ -34,6 +34,12 @@ class MatchEngine(SimpleGtpEngine):
         self.side = side
         self._settings = settings
         self._times = settings.time_settings()
+        self.color: int = BLACK
+        self.time_left: TimeLeft | None = None
+        """What its clock shows; None without one."""
+        self.think_times: list[float] = []
+        """Seconds of its moves."""
+        self.overruns = 0
         connection = wait_for(EngineConnection.popen(settings.command(side), label=side, log=log))
         super().__init__(GtpEngine(connection, settings.reply_timeout))
 
@@ -55,6 +61,12 @@ class MatchEngine(SimpleGtpEngine):
                     "leave out --visits and set the limit in its command"
                 )
             self.send(f"kata-set-param maxVisits {self._settings.visits}")
+
+    def sit_down(self, color: int) -> None:
+        """Begin a game of this colour with a full clock."""
+        self.color = color
+        self.time_left = None if self._times is None else full_time(self._times)
+        self.think_times, self.overruns = [], 0
 
     def set_up_game(self, opening: Game) -> None:
         """Give the engine the match's rules, komi and clock, then the stones and moves of an opening.
@@ -79,18 +91,35 @@ class MatchEngine(SimpleGtpEngine):
         except CommandFailedError as error:
             raise MatchError(f"the game cannot be set up: {error}") from error
 
-    def send_time_left(self, color: int, left: TimeLeft) -> None:
+    def send_time_left(self) -> None:
         """Send the engine's clock, if the match is set to do so or the engine plays with an emulated Fischer clock.
 
         Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then relies
         on its own clock.
         """
-        times = self._times
+        times, left = self._times, self.time_left
         is_emulated = times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self.time_kinds()
-        if times is None or not (self._settings.time_left or is_emulated):
+        if times is None or left is None or not (self._settings.time_left or is_emulated):
             return
         with contextlib.suppress(CommandFailedError):
-            self.set_time_left(color, times, left)
+            self.set_time_left(self.color, times, left)
+
+    def loses_on_time(self, seconds: float) -> bool:
+        """Deduct a move from the clock; return whether it loses because it took more than clock and grace allow.
+
+        The grace forgives each overstep separately, for delays of the machine rather than the engine.  The full time is
+        still deducted, so an engine cannot use the grace as extra time.
+        """
+        times, before, settings = self._times, self.time_left, self._settings
+        if times is None or before is None:
+            return False
+        after = time_after_move(times, before, seconds)
+        self.time_left = after._replace(has_time=True)
+        if after.has_time:
+            return False
+        self.overruns += 1
+        forgiven = time_after_move(times, before, max(0.0, seconds - settings.time_grace)).has_time
+        return settings.forfeit_on_time and not forgiven
 
     def final_score(self) -> str | None:
         """Return the engine's score of the final position, or None when it has no such command or fails."""

@@ -41,7 +41,6 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.config import Config
-from gtp_engine.go.clock import TimeLeft, full_time, time_after_move
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.game import Game
@@ -103,7 +102,13 @@ def _after_random_moves(number: int, settings: MatchSettings) -> Game:
 
 def _from_folder(folder: Path, settings: MatchSettings) -> tuple[list[Opening], str]:
     openings, digest = list[Opening](), hashlib.sha256()
-    for path in _opening_paths(folder):
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".sgf")
+    except OSError as error:
+        raise MatchError(f"cannot read the openings folder {folder}: {error.strerror}") from error
+    if not paths:
+        raise MatchError(f"the openings folder {folder} holds no .sgf file")
+    for path in paths:
         try:
             data = read_sgf_file(str(path))
             openings.append(Opening(path.name, _from_record(data, path, settings)))
@@ -111,16 +116,6 @@ def _from_folder(folder: Path, settings: MatchSettings) -> tuple[list[Opening], 
             raise MatchError(f"cannot use the opening {path}: {error}") from error
         digest.update(f"{path.name}\n{hashlib.sha256(data).hexdigest()}\n".encode())
     return openings, digest.hexdigest()
-
-
-def _opening_paths(folder: Path) -> list[Path]:
-    try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".sgf")
-    except OSError as error:
-        raise MatchError(f"cannot read the openings folder {folder}: {error.strerror}") from error
-    if not paths:
-        raise MatchError(f"the openings folder {folder} holds no .sgf file")
-    return paths
 
 
 def _from_record(data: bytes, path: Path, settings: MatchSettings) -> Game:
@@ -177,16 +172,14 @@ class Referee:
     def decide(self, game: Game, players: Sequence[MatchEngine]) -> dict[str, str]:
         """Return the scores by "referee", and by "first" and "second" if those engines give one."""
         scores = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
-        return {"referee": self._decision(game, scores)} | {side: scores[side] for side in SIDES if side in scores}
-
-    def _decision(self, game: Game, scores: Mapping[MatchSide, str]) -> str:
-        """Return the score that decides the game; `scores` are those of the engines."""
         if self._settings.referee == "board":
-            return normalize_score(str(game.score()))
-        if self._settings.referee == "players" and (agreed := agreed_score(list(scores.values()))):
-            return agreed
-        with self._lock:
-            return normalize_score(self._estimate(game))
+            decision = normalize_score(str(game.score()))
+        elif self._settings.referee == "players" and (agreed := agreed_score(list(scores.values()))):
+            decision = agreed
+        else:
+            with self._lock:
+                decision = normalize_score(self._estimate(game))
+        return {"referee": decision} | {side: scores[side] for side in SIDES if side in scores}
 
     def _estimate(self, game: Game) -> str:
         """Return the score without the stones that our engine finds dead."""
@@ -241,21 +234,6 @@ class _Ending:
     scores: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
-class _EngineInGame:
-    """One player during one game, with its colour, its clock (None without one) and its times in seconds."""
-
-    player: MatchEngine
-    color: int
-    time_left: TimeLeft | None
-    think_times: list[float] = field(default_factory=list)
-    overruns: int = 0
-
-    @property
-    def side(self) -> MatchSide:
-        return self.player.side
-
-
 def play_game(
     number: int, opening: Opening, engines: Mapping[MatchSide, MatchEngine], settings: MatchSettings, referee: Referee
 ) -> FinishedGame:
@@ -263,108 +241,80 @@ def play_game(
 
     Raises MatchError when the game cannot be set up; neither engine has lost then.
     """
-    game = opening.game.copy()
-    times = settings.time_settings()
-    black = settings.black(number)
-    seats = {
-        color: _EngineInGame(engines[side], color, full_time(times) if times is not None else None)
-        for color, side in ((BLACK, black), (WHITE, other_side(black)))
-    }
+    game, black = opening.game.copy(), settings.black(number)
+    seats = {BLACK: engines[black], WHITE: engines[other_side(black)]}
+    for color, player in seats.items():
+        player.sit_down(color)
     ending = _set_up(game, seats) or _play_on(game, seats, settings, referee)
-    by_side = {seat.side: seat for seat in seats.values()}
+    placed = [f"{int(move.color)}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
     record = GameRecord(
         game=number,
         opening=opening.name,
         black=black,
         moves=len(game.moves),
-        think_times={side: [round(seconds, 3) for seconds in by_side[side].think_times] for side in SIDES},
-        overruns={side: by_side[side].overruns for side in SIDES},
-        digest=_digest(game),
+        think_times={side: [round(seconds, 3) for seconds in engines[side].think_times] for side in SIDES},
+        overruns={side: engines[side].overruns for side in SIDES},
+        digest=hashlib.sha256(f"{len(game.moves)} {' '.join(placed)}".encode()).hexdigest()[:16],
         **vars(ending),
     )
     return FinishedGame(record, game)
 
 
-def _digest(game: Game) -> str:
-    """Return 16 hexadecimal digits that differ for games of other stones or moves."""
-    texts = [f"{int(move.color)}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
-    return hashlib.sha256(f"{len(game.moves)} {' '.join(texts)}".encode()).hexdigest()[:16]
-
-
-def _set_up(game: Game, seats: dict[int, _EngineInGame]) -> _Ending | None:
+def _set_up(game: Game, seats: dict[int, MatchEngine]) -> _Ending | None:
     """Prepare both engines; return the ending if one of them fails."""
-    for color, seat in seats.items():
+    for color, player in seats.items():
         try:
-            seat.player.set_up_game(game)
+            player.set_up_game(game)
         except (EngineDiedError, EngineTimeoutError) as error:
-            return _lost(seat, seats[opponent(color)], "failure", str(error))
+            return _won_by(seats[opponent(color)], "failure", str(error))
     return None
 
 
-def _play_on(game: Game, seats: dict[int, _EngineInGame], settings: MatchSettings, referee: Referee) -> _Ending:
+def _play_on(game: Game, seats: dict[int, MatchEngine], settings: MatchSettings, referee: Referee) -> _Ending:
     """Let the engines move in turn until the game has ended."""
     while not game.is_over:
         if game.has_no_result:
             return _Ending(VOID, "draw", "cycle", "no result: a position occurred for the third time")
         if len(game.moves) >= settings.max_moves:
             return _Ending(VOID, "none", "max_moves", f"stopped after {counted(settings.max_moves, 'move')}")
-        ending = _one_move(game, seats[game.to_play], seats[opponent(game.to_play)], settings)
+        ending = _one_move(game, seats[game.to_play], seats[opponent(game.to_play)])
         if ending is not None:
             return ending
-    scores = referee.decide(game, [seats[BLACK].player, seats[WHITE].player])
+    scores = referee.decide(game, list(seats.values()))
     winners: dict[str, Winner] = {"B": seats[BLACK].side, "W": seats[WHITE].side}
     return _Ending(scores["referee"], winners.get(scores["referee"][:1], "draw"), "score", scores=scores)
 
 
-def _one_move(game: Game, mover: _EngineInGame, waiting: _EngineInGame, settings: MatchSettings) -> _Ending | None:
+def _one_move(game: Game, mover: MatchEngine, waiting: MatchEngine) -> _Ending | None:
     """Request a move from one engine, check it and send it to the other; return the ending if it ended the game."""
     try:
-        if mover.time_left is not None:
-            mover.player.send_time_left(mover.color, mover.time_left)
-        reply = mover.player.send_genmove(mover.color)
+        mover.send_time_left()
+        reply = mover.send_genmove(mover.color)
     except (CommandFailedError, EngineDiedError, EngineTimeoutError) as error:
-        return _lost(mover, waiting, "failure", str(error))
+        return _won_by(waiting, "failure", str(error))
     mover.think_times.append(reply.seconds)
-    if _is_lost_on_time(mover, reply.seconds, settings) and settings.forfeit_on_time:
-        return _lost(mover, waiting, "time", f"{mover.side} took {reply.seconds:.2f} s for its last move")
+    if mover.loses_on_time(reply.seconds):
+        return _won_by(waiting, "time", f"{mover.side} took {reply.seconds:.2f} s for its last move")
     if reply.text.lower() == "resign":
-        return _lost(mover, waiting, "resign")
+        return _won_by(waiting, "resign")
     try:
         point = parse_vertex(reply.text, width=game.width, height=game.height)
         game.play(point, mover.color)
     except InvalidVertexError:
-        return _lost(mover, waiting, "illegal", f"{mover.side} answered {shown(reply.text)} to genmove")
+        return _won_by(waiting, "illegal", f"{mover.side} answered {shown(reply.text)} to genmove")
     except IllegalMoveError as error:
-        return _lost(mover, waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
+        return _won_by(waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
     try:
-        waiting.player.play_moves(game, [(mover.color, point)])
+        waiting.play_moves(game, [(mover.color, point)])
     except CommandFailedError as error:
         refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
-        return _lost(waiting, mover, "refused", refusal)
+        return _won_by(mover, "refused", refusal)
     except (EngineDiedError, EngineTimeoutError) as error:
-        return _lost(waiting, mover, "failure", str(error))
+        return _won_by(mover, "failure", str(error))
     return None
 
 
-def _is_lost_on_time(seat: _EngineInGame, seconds: float, settings: MatchSettings) -> bool:
-    """Deduct a move from its player's clock; return whether it took more than the clock and the grace allow.
-
-    The grace forgives each overstep separately, for delays of the machine rather than the engine.  The full time is
-    still deducted, so an engine cannot use the grace as extra time.
-    """
-    times = settings.time_settings()
-    before = seat.time_left
-    if times is None or before is None:
-        return False
-    after = time_after_move(times, before, seconds)
-    seat.time_left = after._replace(has_time=True)
-    if after.has_time:
-        return False
-    seat.overruns += 1
-    return not time_after_move(times, before, max(0.0, seconds - settings.time_grace)).has_time
-
-
-def _lost(loser: _EngineInGame, winner: _EngineInGame, reason: Reason, detail: str = "") -> _Ending:
+def _won_by(winner: MatchEngine, reason: Reason, detail: str = "") -> _Ending:
     """Return the ending of a game that is not scored; RE names resignation, time, or a forfeit."""
     letter = "B" if winner.color == BLACK else "W"
     suffix = {"resign": "R", "time": "T"}.get(reason, "F")

@@ -99,8 +99,7 @@ class MatchFolder:
         self._header = path / "match.json"
         self._engines: dict[str, dict[str, str]] = {}
         self._openings: str | None = None
-        self._names = {side: settings.name(side) for side in SIDES}
-        self._settings = settings.identity()
+        self._settings = settings
         self._records: list[GameRecord] = []
         self._read(cut=False)
 
@@ -173,8 +172,8 @@ class MatchFolder:
 
     def engine_name(self, side: MatchSide) -> str:
         """Return the engine's name from the settings, else its own "name version", else (before its reply) the side."""
-        if self._names[side]:
-            return self._names[side]
+        if name := self._settings.name(side):
+            return name
         with self._lock:
             engine = self._engines.get(side)
         if not engine:
@@ -201,11 +200,12 @@ class MatchFolder:
             self._engines, self._openings = {}, None  # those of a match that `playing` replaces
             return
         began = completed(old)
-        if difference := differences(began, dict.fromkeys(began) | self._settings):
+        if difference := differences(began, dict.fromkeys(began) | self._settings.identity()):
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 
     def _write_header(self) -> None:
-        header = {"format": FORMAT, "settings": self._settings, "engines": self._engines, "openings": self._openings}
+        settings = self._settings.identity()
+        header = {"format": FORMAT, "settings": settings, "engines": self._engines, "openings": self._openings}
         with replacing(self._header) as unfinished:
             unfinished.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

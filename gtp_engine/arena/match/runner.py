@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -142,7 +143,7 @@ class EnginePair:
 
     settings: MatchSettings
     referee: Referee
-    log: Callable[[MatchSide], Path]
+    logs: Mapping[MatchSide, Path]
     on_start: Callable[[MatchSide, dict[str, str]], None]
     _players: dict[MatchSide, MatchEngine] = field(init=False, default_factory=dict)
     _is_killed: bool = field(init=False, default=False)
@@ -171,7 +172,7 @@ class EnginePair:
         if side in self._players:
             self._players.pop(side).close()
         try:
-            player = MatchEngine(side, self.settings, log=self.log(side))
+            player = MatchEngine(side, self.settings, log=self.logs[side])
             self._players[side] = player
             if self._is_killed:
                 player.kill()
@@ -217,7 +218,10 @@ class _Match:
 
     def _work(self, index: int) -> None:
         """Play games one after the other with this thread's own player."""
-        player = self._new_player(index)
+        logs = {side: self._folder.path / "logs" / f"{side}-{index}.log" for side in SIDES}
+        player: EnginePair | _PooledPlayer = EnginePair(self._settings, self._referee, logs, self._folder.check_engine)
+        if self._pool is not None:
+            player = _PooledPlayer(self._pool, self._settings, logs, self._folder.check_engine)
         with self._lock:
             self._players.add(player)
         try:
@@ -244,37 +248,24 @@ class _Match:
                 self._players.discard(player)
             player.close()
 
-    def _new_player(self, index: int) -> "EnginePair | _PooledPlayer":
-        """Return what plays the games of a thread."""
-
-        def log(side: MatchSide) -> Path:
-            return self._folder.path / "logs" / f"{side}-{index}.log"
-
-        if self._pool is not None:
-            return _PooledPlayer(self._pool, self._settings, log, self._folder.check_engine)
-        return EnginePair(self._settings, self._referee, log, self._folder.check_engine)
-
     def _next_game(self) -> int | None:
         with self._lock:
             return self._pending.popleft() if self._pending and not self._stopping else None
 
-    def _sgf(self, played: FinishedGame) -> str:
-        black = played.record.black
-        return format_sgf(
-            played.game,
-            black_name=self._folder.engine_name(black),
-            white_name=self._folder.engine_name(other_side(black)),
-            result=played.record.result,
-            date=date.today().isoformat(),
-        )
-
     def _finish(self, played: FinishedGame) -> None:
         """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
-        record = played.record
+        record, names = played.record, self._folder.engine_name
         with self._lock:
             if self._stopping:
                 return
-            self._folder.add(record, self._sgf(played))
+            sgf = format_sgf(
+                played.game,
+                black_name=names(record.black),
+                white_name=names(other_side(record.black)),
+                result=record.result,
+                date=date.today().isoformat(),
+            )
+            self._folder.add(record, sgf)
             self._on_game(record)
             if _has_verdict(self._settings, self._folder):
                 self._stopping = True
@@ -336,7 +327,7 @@ class _PooledPlayer:
 
     pool: GamePool
     settings: MatchSettings
-    log: Callable[[MatchSide], Path]
+    logs: Mapping[MatchSide, Path]
     on_start: Callable[[MatchSide, dict[str, str]], None]
     _game: Future[ReturnedGame] | None = field(init=False, default=None)
     _is_killed: bool = field(init=False, default=False)
@@ -348,7 +339,7 @@ class _PooledPlayer:
         played = self._game.result()
         for side in SIDES:
             self.on_start(side, played.engines[side])
-            with self.log(side).open("ab") as file:
+            with self.logs[side].open("ab") as file:
                 file.write(played.logs[side])
         return played.game
 
@@ -374,7 +365,8 @@ def job_of_games(commands: Iterable[str], *, threads: int) -> WorkerJob:
     with contextlib.suppress(TengenError):  # it may have been removed, if another network is named
         shipped = shipped_folder()
         files.add(shipped)
-    return WorkerJob("match", [GameWorkerMaker(sent, shipped)], sorted(files), threads, calls_kernels=False)
+    maker = partial(game_worker, commands=sent, shipped=shipped)
+    return WorkerJob("match", [maker], sorted(files), threads, calls_kernels=False)
 
 
 def _sent_command(command: str) -> list[str | Path]:
@@ -396,19 +388,14 @@ def _with_copies(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{escape(path.stem)}*")) if path.suffix == ".onnx" else [path]
 
 
-@dataclass(frozen=True)
-class GameWorkerMaker:
-    """Makes a worker that plays games; `commands` are the words of the engines' commands."""
-
-    commands: Mapping[str, list[str | Path]]
-    shipped: Path | None
-
-    def __call__(self, place: WorkerPlace) -> Callable[[GameTask], ReturnedGame]:
-        """Return the worker."""
-        if self.shipped is not None:
-            use_as_shipped(place.path(self.shipped))
-        os.environ["PYTHONPATH"] = package_environment(dict(os.environ))["PYTHONPATH"]  # for `gtp-engine`
-        return _GameWorker({command: _command_at(words, place) for command, words in self.commands.items()}).play
+def game_worker(
+    place: WorkerPlace, commands: Mapping[str, list[str | Path]], shipped: Path | None
+) -> Callable[[GameTask], ReturnedGame]:
+    """Return a worker that plays games; `commands` are the words of the engines' commands."""
+    if shipped is not None:
+        use_as_shipped(place.path(shipped))
+    os.environ["PYTHONPATH"] = package_environment(dict(os.environ))["PYTHONPATH"]  # for `gtp-engine`
+    return _GameWorker({command: _command_at(words, place) for command, words in commands.items()}).play
 
 
 def _command_at(words: Sequence[str | Path], place: WorkerPlace) -> str:
@@ -424,7 +411,8 @@ class _GameWorker:
 
     def __init__(self, commands: Mapping[str, str]) -> None:
         self._commands: Final = commands
-        self._logs: Final = _log_folder()
+        folder = _log_folder()
+        self._logs: Final = {side: folder / f"{side}.log" for side in SIDES}
         self._engines: dict[MatchSide, dict[str, str]] = {}
         self._settings: MatchSettings | None = None
         self._pair: EnginePair | None = None
@@ -436,23 +424,19 @@ class _GameWorker:
                 self._pair.close()
             first, second = (self._commands[task.settings.command(side)] for side in SIDES)
             here = replace(task.settings, first=first, second=second)
-            self._pair = EnginePair(here, Referee(here), self._log, self._engines.__setitem__)
+            self._pair = EnginePair(here, Referee(here), self._logs, self._engines.__setitem__)
             self._settings = task.settings
-        sizes = {side: self._log_size(side) for side in SIDES}
+        sizes = {side: log.stat().st_size if log.exists() else 0 for side, log in self._logs.items()}
         game = self._pair.play(task.number, task.opening)
-        return ReturnedGame(game, dict(self._engines), {side: self._log_since(side, sizes[side]) for side in SIDES})
+        logs = {side: _log_since(log, sizes[side]) for side, log in self._logs.items()}
+        return ReturnedGame(game, dict(self._engines), logs)
 
-    def _log(self, side: MatchSide) -> Path:
-        return self._logs / f"{side}.log"
 
-    def _log_size(self, side: MatchSide) -> int:
-        return self._log(side).stat().st_size if self._log(side).exists() else 0
-
-    def _log_since(self, side: MatchSide, size: int) -> bytes:
-        """Return what has been added to a log since it had this size, of much only the end."""
-        with self._log(side).open("rb") as file:
-            file.seek(max(size, self._log_size(side) - _LOG_BYTES))
-            return file.read()
+def _log_since(log: Path, size: int) -> bytes:
+    """Return what has been added to a log since it had this size, of much only the end."""
+    with log.open("rb") as file:
+        file.seek(max(size, log.stat().st_size - _LOG_BYTES))
+        return file.read()
 
 
 def _log_folder() -> Path:

@@ -125,7 +125,11 @@ class MatchSettings(Section, name="match"):
         if self.komi is None:
             self._set("komi", HANDICAP_KOMI if self.handicap else self.parsed_rules().fair_komi(self.size, self.size))
         self._check_clock()
-        self._check_handicap()
+        self.handicap_points()  # raises HandicapError
+        if self.handicap and self.openings:
+            raise MatchError("a match has a handicap or a folder of openings; leave out one of them")
+        if self.handicap and self.sprt:
+            raise MatchError("a sequential test compares pairs of games with exchanged colours; leave out the handicap")
         if self.openings and self.random_plies:
             raise MatchError("a match has a folder of openings or random plies; leave out one of them")
         self.parsed_rules()  # raises RulesError now rather than in the middle of the match
@@ -133,14 +137,6 @@ class MatchSettings(Section, name="match"):
     def _set(self, name: str, value: object) -> None:
         """Set a value while the instance is made."""
         object.__setattr__(self, name, value)
-
-    def _check_handicap(self) -> None:
-        """Raise MatchError or HandicapError for a handicap that cannot be placed or does not go with the rest."""
-        self.handicap_points()
-        if self.handicap and self.openings:
-            raise MatchError("a match has a handicap or a folder of openings; leave out one of them")
-        if self.handicap and self.sprt:
-            raise MatchError("a sequential test compares pairs of games with exchanged colours; leave out the handicap")
 
     def _check_clock(self) -> None:
         """Turn a time per move into overtime; raise MatchError for parts of a clock that cannot be combined."""
