@@ -24,7 +24,7 @@ from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
 from gtp_engine.nn.network_files import begin_faster_copy, onnx_files
 from gtp_engine.nn.published_networks import get_network
 from gtp_engine.protocols.analysis.schedule import SharedSchedule
-from gtp_engine.protocols.analysis.worker import Searchers, Worker
+from gtp_engine.protocols.analysis.worker import Worker
 from gtp_engine.search.limits import CancelToken
 
 PATIENCE: Final = 0.5
@@ -117,7 +117,7 @@ class EngineHost:
         except InvalidStateError:  # the server ends
             source.close()
             return
-        Worker(self.schedule, Searchers(lambda config: self.source().open_searcher(config)), self.log).run()
+        Worker(self.schedule, lambda config: self.source().open_searcher(config), self.log).run()
         self.source().close()
 
 

@@ -180,23 +180,20 @@ class Fields:
             raise self.error(name, '"B" or "W"', given=text) from None
 
     def _point(self, name: str, text: Any, *, width: int, height: int) -> Point:
+        """Return the point of a vertex, or of "(x,y)", KataGo's other notation, counted from 0 at the top left."""
         if isinstance(text, str) and text.startswith("("):
-            return self._point_from_numbers(name, text, width=width, height=height)
+            numbers = text.removeprefix("(").removesuffix(")").split(",")
+            if len(numbers) == 2 and all(number.strip().isdecimal() for number in numbers):
+                x, y = (min(int(number[:10]), math.prod((width, height))) for number in numbers)
+                if x < width and y < height:
+                    return Point.from_xy(x, y, width, height)
+            raise self.error(name, f"(x,y) with x below {width} and y below {height}", given=text)
         try:
             return parse_vertex(text if isinstance(text, str) else "", width=width, height=height)
         except InvalidVertexError as error:
             raise QueryError(
                 self._field or name, f"could not parse board location {shown_json(text)}: {error}"
             ) from None
-
-    def _point_from_numbers(self, name: str, text: str, *, width: int, height: int) -> Point:
-        """Return the point of "(x,y)", KataGo's other notation, counted from 0 at the top left."""
-        numbers = text.removeprefix("(").removesuffix(")").split(",")
-        if len(numbers) == 2 and all(number.strip().isdecimal() for number in numbers):
-            x, y = (min(int(number[:10]), math.prod((width, height))) for number in numbers)
-            if x < width and y < height:
-                return Point.from_xy(x, y, width, height)
-        raise self.error(name, f"(x,y) with x below {width} and y below {height}", given=text)
 
 
 @dataclass(frozen=True)
@@ -249,7 +246,10 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
     start, moves = _game(fields, config.game)
     turns = _turns(fields, len(moves))
     settings, problems = _settings(fields, config)
-    first, interval = _reports(fields)
+    interval = fields.number("reportDuringSearchEvery", *INTERVALS) if "reportDuringSearchEvery" in fields else None
+    first = interval
+    if "firstReportDuringSearchAfter" in fields:
+        first = fields.number("firstReportDuringSearchAfter", *INTERVALS)
     query = Query(
         id=data["id"],
         start=start,
@@ -303,7 +303,11 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
     except RulesError as error:
         raise QueryError("rules", f"could not parse rules: {error}") from None
     if "whiteHandicapBonus" in fields:
-        rules = replace(rules, white_handicap_bonus=_handicap_bonus(fields))
+        try:
+            bonus = HandicapBonus(str(fields.value("whiteHandicapBonus")))
+        except ValueError:
+            raise fields.error("whiteHandicapBonus", '"0", "N" or "N-1"') from None
+        rules = replace(rules, white_handicap_bonus=bonus)
     if "komi" in fields:
         return rules, fields.number("komi", -MAX_KOMI, MAX_KOMI)
     if komi is not None:
@@ -311,21 +315,11 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
     return rules, rules.default_komi()
 
 
-def _handicap_bonus(fields: Fields) -> HandicapBonus:
-    value = fields.value("whiteHandicapBonus")
-    try:
-        return HandicapBonus(str(value))
-    except ValueError:
-        raise fields.error("whiteHandicapBonus", '"0", "N" or "N-1"') from None
-
-
 def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
     """Return the turns to analyse in order, each once; a turn listed twice has its later priority."""
     if "priority" in fields and "priorities" in fields:
         raise QueryError("priority", "cannot specify both priority and priorities")
-    priority = 0
-    if "priority" in fields:
-        priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY)
+    priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY) if "priority" in fields else 0
     if "analyzeTurns" not in fields:
         if "priorities" in fields:
             raise QueryError("priorities", "can only be given together with analyzeTurns")
@@ -367,14 +361,6 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem
     names = ", ".join(shown(n) for n in unknown if n != _PLAYOUTS and not UNUSED_BY_ANALYSES.fullmatch(n))
     lines = [nearest_profile_line(settings.get("humanSLProfile")), names and f"unknown settings, ignored: {names}"]
     return config, [FieldProblem("overrideSettings", line) for line in lines if line]
-
-
-def _reports(fields: Fields) -> tuple[float | None, float | None]:
-    """Return the seconds to the first report during the search, and between reports; None for never."""
-    interval = fields.number("reportDuringSearchEvery", *INTERVALS) if "reportDuringSearchEvery" in fields else None
-    if "firstReportDuringSearchAfter" in fields:
-        return fields.number("firstReportDuringSearchAfter", *INTERVALS), interval
-    return interval, interval
 
 
 def _restrictions(fields: Fields, game: Game) -> tuple[Restriction, ...]:

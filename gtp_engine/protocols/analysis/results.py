@@ -34,7 +34,7 @@ def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_du
         "isDuringSearch": is_during_search,
         "moveInfos": [view.move_info(order, move) for order, move in enumerate(_searched(report))],
         "rootInfo": view.root_info(report),
-        **view.maps(report, "includeOwnership"),
+        **view.rounded_maps(report, "includeOwnership"),
     }
     if "includePolicy" in query.wanted and report.raw is not None:
         result["policy"] = view.policy(report.raw)
@@ -71,8 +71,7 @@ class _View(ReportView):
 
     def __init__(self, query: Query, game: Game, to_play: int) -> None:
         analysis = query.config.analysis
-        super().__init__(game, analysis.perspective, to_play, analysis.pv_length + 1)
-        self._wanted: Final = query.wanted
+        super().__init__(game, analysis.perspective, to_play, analysis.pv_length + 1, query.wanted)
 
     def move_info(self, order: int, move: MoveReport) -> dict[str, Any]:
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
@@ -82,7 +81,7 @@ class _View(ReportView):
             info["noResultValue"] = rounded(move.no_result)
         if "includePVVisits" in self._wanted and move.pv_visits:
             info |= {name: values[: len(info["pv"])] for name, values in self.pv_visits(move).items()}
-        return info | self.maps(move, "includeMovesOwnership")
+        return info | self.rounded_maps(move, "includeMovesOwnership")
 
     def root_info(self, report: SearchReport) -> dict[str, Any]:
         """Return `rootInfo`."""
@@ -99,14 +98,10 @@ class _View(ReportView):
             info |= self._human_info(report.human)
         return {name: rounded(value) for name, value in info.items()}
 
-    def maps(self, found: MoveReport | SearchReport, field: str) -> dict[str, list[float]]:
+    def rounded_maps(self, found: MoveReport | SearchReport, field: str) -> dict[str, list[float]]:
         """Return the ownership and its deviation that a field and its "Stdev" want, row by row from the top left."""
-        maps = {}
-        if field in self._wanted and found.ownership_black is not None:
-            maps["ownership"] = self.owned(found.ownership_black)
-        if f"{field}Stdev" in self._wanted and found.ownership_stdev is not None:
-            maps["ownershipStdev"] = self.over_board(found.ownership_stdev)
-        return {name: np.round(values, OWNERSHIP_DECIMALS).tolist() for name, values in maps.items()}
+        maps = self.maps(found, field).items()
+        return {f"ownership{ending}": np.round(values, OWNERSHIP_DECIMALS).tolist() for ending, values in maps}
 
     def policy(self, raw: RawEvaluation) -> list[float]:
         """Return the policy row by row from the top left, the pass last, −1 where a move is illegal."""

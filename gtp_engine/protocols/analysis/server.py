@@ -18,6 +18,7 @@ import queue
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
@@ -26,10 +27,10 @@ from gtp_engine.base.errors import problem, shown, shown_json
 from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
 from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
-from gtp_engine.protocols.analysis.query import Fields, Query, QueryError, parse_query
+from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
 from gtp_engine.protocols.analysis.results import no_results
 from gtp_engine.protocols.analysis.schedule import Job, Schedule, SharedSchedule
-from gtp_engine.protocols.analysis.worker import Searchers, Worker
+from gtp_engine.protocols.analysis.worker import Worker
 from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ END_WAIT: Final = 2.0
 search ends sooner, a compiler or a loader may not."""
 
 
+@dataclass(eq=False)
 class AnalysisServer:
     """Parses lines and schedules queries; the searching thread alone calls `backend`, after loading it.
 
@@ -49,27 +51,11 @@ class AnalysisServer:
     positions wait at once is refused.
     """
 
-    def __init__(
-        self,
-        config: Callable[[], Config],
-        schedule: Schedule,
-        backend: "Callable[[], SharedEngines]",
-        log: Callable[[str], None],
-        most_positions: int | None = None,
-    ) -> None:
-        self._config: Final = config
-        self._schedule: Final = schedule
-        self._send: Final = schedule.send
-        self._backend: Final = backend
-        self._log: Final = log
-        self._most_positions: Final = most_positions
-        self._actions: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
-            "query_version": self._query_version,
-            "query_models": self._query_models,
-            "clear_cache": self._clear_caches,
-            "terminate": self._terminate,
-            "terminate_all": self._terminate,
-        }
+    config: Callable[[], Config]
+    schedule: Schedule
+    backend: "Callable[[], SharedEngines]"
+    log: Callable[[str], None]
+    most_positions: int | None = None
 
     def handle_bytes(self, raw: bytes) -> None:
         """Handle one line as received; an empty one is ignored."""
@@ -78,10 +64,10 @@ class AnalysisServer:
         try:
             self._handle(self._parse(raw))
         except QueryError as error:
-            self._send({"error": str(error)})
+            self.schedule.send({"error": str(error)})
         except Exception as error:
-            self._log(f"internal error in a line of the controller:\n{traceback.format_exc().rstrip()}")
-            self._send({"error": f"internal error: {type(error).__name__}: {shown(str(error))}"})
+            self.log(f"internal error in a line of the controller:\n{traceback.format_exc().rstrip()}")
+            self.schedule.send({"error": f"internal error: {type(error).__name__}: {shown(str(error))}"})
 
     def _parse(self, raw: bytes) -> dict[str, Any]:
         """Return the JSON object in a line, whose id is a string; raises QueryError."""
@@ -102,43 +88,38 @@ class AnalysisServer:
         try:
             if "action" in data:
                 self._act(data)
-            else:
-                query, problems = parse_query(data, self._config())
-                for each in problems:
-                    self._send({"id": query.id, "field": each.field, each.kind: each.message})
-                self._add(query)
+                return
+            query, problems = parse_query(data, self.config())
+            for each in problems:
+                self.schedule.send({"id": query.id, "field": each.field, each.kind: each.message})
+            most, positions = self.most_positions, self.schedule.positions() + len(query.turns)
+            if most is not None and positions > most:
+                raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
+            self.schedule.add(query)
         except QueryError as error:
-            self._send({"id": data["id"], "field": error.field, "error": str(error)})
-
-    def _add(self, query: Query) -> None:
-        """Schedule a query; raises QueryError if too many positions wait."""
-        most, positions = self._most_positions, self._schedule.positions() + len(query.turns)
-        if most is not None and positions > most:
-            raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
-        self._schedule.add(query)
+            self.schedule.send({"id": data["id"], "field": error.field, "error": str(error)})
 
     def _act(self, data: dict[str, Any]) -> None:
-        action = data["action"]
-        handler = self._actions.get(action) if isinstance(action, str) else None
-        if handler is None:
-            raise QueryError("action", problem(f"action {shown_json(action)}", expected=" or ".join(self._actions)))
-        handler(data)
+        match data["action"]:
+            case "query_version":
+                version = self.config().gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of queries by it
+                program = {"version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"}
+                self.schedule.send(data | program)
+            case "query_models":
+                self.schedule.call(lambda: self.schedule.send(data | {"models": self.backend().models()}))
+            case "clear_cache":
+                self.schedule.call(lambda: self._clear_caches(data))
+            case "terminate" | "terminate_all":
+                self._terminate(data)
+            case action:
+                known = "query_version or query_models or clear_cache or terminate or terminate_all"
+                raise QueryError("action", problem(f"action {shown_json(action)}", expected=known))
 
-    def _query_version(self, data: Mapping[str, Any]) -> None:
-        version = self._config().gtp.version or KATAGO_VERSION  # Ogatak chooses the fields of its queries by it
-        self._send({**data, "version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"})
+    def _clear_caches(self, data: dict[str, Any]) -> None:
+        self.backend().clear_cache()
+        self.schedule.send(data)
 
-    def _query_models(self, data: Mapping[str, Any]) -> None:
-        self._schedule.call(lambda: self._send({**data, "models": self._backend().models()}))
-
-    def _clear_caches(self, data: Mapping[str, Any]) -> None:
-        def clear() -> None:
-            self._backend().clear_cache()
-            self._send(dict(data))
-
-        self._schedule.call(clear)
-
-    def _terminate(self, data: Mapping[str, Any]) -> None:
+    def _terminate(self, data: dict[str, Any]) -> None:
         fields = Fields(data)
         query_id = fields.value("terminateId")
         is_all = data["action"] == "terminate_all"
@@ -149,9 +130,9 @@ class AnalysisServer:
         def is_meant(job: Job) -> bool:
             return (is_all or job.query.id == query_id) and (turns is None or job.turn.number in turns)
 
-        for job in self._schedule.terminate(is_meant):
-            self._send(no_results(job.query, job.turn.number))
-        self._send(dict(data))
+        for job in self.schedule.terminate(is_meant):
+            self.schedule.send(no_results(job.query, job.turn.number))
+        self.schedule.send(data)
 
 
 def as_text(response: Mapping[str, Any]) -> str:
@@ -231,7 +212,7 @@ def run_session(
         nonlocal failure
         try:
             backend = loader()
-            Worker(shared, Searchers(backend.open_searcher), log).run()
+            Worker(shared, backend.open_searcher, log).run()
             backend.close()
         except Exception as error:
             failure = error.__cause__ if isinstance(error, EngineUnavailableError) else error

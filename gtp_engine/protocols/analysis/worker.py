@@ -24,37 +24,6 @@ LEAST_PLAYOUTS: Final = 2
 """Playouts before time ends a search: the position and a move (KataGo's, `numPlayouts` in cpp/search/search.cpp)."""
 
 
-class Searchers:
-    """Idle searchers of one configuration, to be reused instead of creating new ones."""
-
-    def __init__(self, open_searcher: Callable[[Config], Searcher]) -> None:
-        self._open: Final = open_searcher
-        self._key: Config | None = None
-        self._idle: Final[list[Searcher]] = []
-
-    def take(self, config: Config) -> Searcher:
-        """Return a searcher without a tree."""
-        return self._idle.pop() if self._idle and _key(config) == self._key else self._open(config)
-
-    def give_back(self, searcher: Searcher, config: Config) -> None:
-        """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
-        if _key(config) != self._key:
-            self.close()
-            self._key = _key(config)
-        searcher.clear()
-        self._idle.append(searcher)
-
-    def close(self) -> None:
-        """Close the searchers that are not in use."""
-        while self._idle:
-            self._idle.pop().close()
-
-
-def _key(config: Config) -> Config:
-    """Return the configuration without the options that a searcher does not depend on."""
-    return replace(config, analysis=AnalysisConfig())
-
-
 @dataclass
 class _Search:
     """A job that has begun: its position and searcher, its next report and its deadline (of `time.monotonic`)."""
@@ -66,22 +35,25 @@ class _Search:
     deadline: float = inf
     """Set by the first playout: before it, the network may have to be prepared for the board."""
     report: SearchReport | None = None
-    is_suspended: bool = field(default=False, init=False)
+    is_suspended: bool = False
     """Whether the watcher ended the last slice, and not the number of visits."""
 
 
+@dataclass(eq=False)
 class Worker:
     """Does the jobs and errands of a schedule in the thread that calls `run`."""
 
-    def __init__(self, schedule: SharedSchedule, searchers: Searchers, log: Callable[[str], None]) -> None:
-        self._schedule: Final = schedule
-        self._searchers: Final = searchers
-        self._log: Final = log
-        self._searches: Final[dict[Job, _Search]] = {}
+    schedule: SharedSchedule
+    open_searcher: Callable[[Config], Searcher]
+    log: Callable[[str], None]
+    _searches: dict[Job, _Search] = field(init=False, default_factory=dict)
+    _idle: list[Searcher] = field(init=False, default_factory=list)
+    """Searchers that are reused instead of creating new ones, and the configuration for which they can be."""
+    _idle_config: Config | None = field(init=False, default=None)
 
     def run(self) -> None:
         """Work until the schedule is closed and empty."""
-        while (task := self._schedule.next()) is not None:
+        while (task := self.schedule.next()) is not None:
             try:
                 if isinstance(task, Job):
                     self._work_on(task)
@@ -89,7 +61,7 @@ class Worker:
                     task()
             except Exception as error:
                 self._fail(task, error)
-        self._searchers.close()
+        self._close_idle()
 
     def _work_on(self, job: Job) -> None:
         """Search for a slice and send the response or report that is due."""
@@ -102,8 +74,11 @@ class Worker:
         if report is None or not job.is_terminated:
             report = search.report = self._search_slice(search)
         if self._is_over(search, report):
-            self._answer(search, report)
-            self._searchers.give_back(search.searcher, job.query.config)
+            if job.turn == job.query.turns[0]:  # once for a query
+                for name in missing_fields(job.query, report):
+                    job.send({"id": job.query.id, "field": name, "warning": "not known to this search, left out"})
+            self._report(search, report, is_during_search=False)
+            self._keep(search.searcher, job.query.config)
             self._forget(job)
         elif time.monotonic() >= search.next_report:
             self._report(search, report, is_during_search=True)
@@ -114,8 +89,22 @@ class Worker:
         """Return a new search for a job."""
         query, game = job.query, job.query.game_at(job.turn.number)
         next_report = inf if query.first_report is None else time.monotonic() + query.first_report
-        search = self._searches[job] = _Search(job, game, self._searchers.take(query.config), next_report)
+        can_reuse = self._idle and _searcher_config(query.config) == self._idle_config
+        searcher = self._idle.pop() if can_reuse else self.open_searcher(query.config)
+        search = self._searches[job] = _Search(job, game, searcher, next_report)
         return search
+
+    def _keep(self, searcher: Searcher, config: Config) -> None:
+        """Clear a searcher and keep it for the next job; close idle ones with other settings, since trees are large."""
+        if (wanted := _searcher_config(config)) != self._idle_config:
+            self._close_idle()
+            self._idle_config = wanted
+        searcher.clear()
+        self._idle.append(searcher)
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
 
     def _search_slice(self, search: _Search) -> SearchReport:
         """Search until the job is over, a report is due or another job has its turn; return the report."""
@@ -134,7 +123,7 @@ class Worker:
             job.searched = searched_before + now - start
             search.is_suspended = progress.playouts >= LEAST_PLAYOUTS and (
                 now >= min(search.deadline, search.next_report)
-                or (now - begun >= SLICE and self._schedule.has_rivals(job))
+                or (now - begun >= SLICE and self.schedule.has_rivals(job))
             )
             return search.is_suspended
 
@@ -160,14 +149,6 @@ class Worker:
             or time.monotonic() >= search.deadline
         )
 
-    def _answer(self, search: _Search, report: SearchReport) -> None:
-        """Send the last response about a position; before a query's first one, warn about fields that are missing."""
-        query = search.job.query
-        if search.job.turn == query.turns[0]:
-            for name in missing_fields(query, report):
-                search.job.send({"id": query.id, "field": name, "warning": "not known to this search, left out"})
-        self._report(search, report, is_during_search=False)
-
     def _report(self, search: _Search, report: SearchReport, *, is_during_search: bool) -> None:
         job = search.job
         job.send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
@@ -176,7 +157,7 @@ class Worker:
         """Report why a task failed and end its job; any error but a TengenError is a bug and goes to the log too."""
         reason = str(error)
         if not isinstance(error, TengenError):
-            self._log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
+            self.log(f"internal error in an analysis:\n{traceback.format_exc().rstrip()}")
             reason = f"internal error: {type(error).__name__}: {error}"
         if isinstance(task, Job):
             field = {"field": "overrideSettings"} if isinstance(error, ConfigError) else {}
@@ -188,3 +169,8 @@ class Worker:
     def _forget(self, job: Job) -> None:
         job.owner.finished(job)
         self._searches.pop(job, None)
+
+
+def _searcher_config(config: Config) -> Config:
+    """Return the configuration without the options that a searcher does not depend on."""
+    return replace(config, analysis=AnalysisConfig())
