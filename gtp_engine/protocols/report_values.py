@@ -4,6 +4,7 @@ Reports are from Black's view; `ReportView` shows them as its colour sees them, 
 bound for the other side.  Points are vertices, maps go row by row from the top left.
 """
 
+from collections.abc import Set
 from typing import Any, Final
 
 import numpy as np
@@ -34,13 +35,14 @@ def view_color(perspective: str, to_play: int) -> int:
 
 
 class ReportView:
-    """Shows results in `game` as a perspective sees them, continuations up to a length."""
+    """Shows results in `game` as a perspective sees them, continuations up to a length, and the maps in `wanted`."""
 
-    def __init__(self, game: Game, perspective: str, to_play: int, pv_length: int | None = None) -> None:
+    def __init__(self, game: Game, perspective: str, to_play: int, pv_length: int | None, wanted: Set[str]) -> None:
         self.color: Final = view_color(perspective, to_play)
         self._game: Final = game
         self._to_play: Final = to_play
         self._pv_length: Final = pv_length
+        self._wanted: Final = wanted
         self.points: Final = board_points(game.width, game.height)
 
     def move(self, order: int, move: MoveReport) -> dict[str, Any]:
@@ -79,13 +81,17 @@ class ReportView:
         fields = _results(results.seen_by(self.color), results.score_stdev)
         return {"visits": report.visits, "weight": report.weight, **fields}
 
-    def over_board(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return a map of values by point."""
-        return values[list(self.points)].astype(np.float64)
+    def maps(self, found: MoveReport | SearchReport, name: str) -> dict[str, NDArray[np.floating[Any]]]:
+        """Return the ownership, 1 for what is this colour's for certain, as "", and its deviation as "Stdev".
 
-    def owned(self, ownership_black: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-        """Return a map of ownership, 1 for what is this colour's for certain."""
-        return for_color(self.over_board(ownership_black), self.color)
+        Each is there if it is known, and wanted as `name` followed by its key.
+        """
+        maps, points = {}, list(self.points)
+        if name in self._wanted and found.ownership_black is not None:
+            maps[""] = for_color(found.ownership_black[points].astype(np.float64), self.color)
+        if f"{name}Stdev" in self._wanted and found.ownership_stdev is not None:
+            maps["Stdev"] = found.ownership_stdev[points].astype(np.float64)
+        return maps
 
 
 def _results(seen: Outlook, score_stdev: float) -> dict[str, float]:

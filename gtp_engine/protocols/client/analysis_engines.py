@@ -91,7 +91,7 @@ class AnalysisEngine(AsyncClient):
 
         The query gets an `id` here.  `timeout` is the longest silence in seconds.  Raises ArgumentError for no JSON.
         """
-        asked = _Query(self, of_kind(query, Mapping, "query"), dict, self._patience(timeout))
+        asked = _Query(self, of_kind(query, Mapping, "query"), self._patience(timeout))
         found = list[dict[str, Any]]()
         try:
             while len(found) < asked.turns:
@@ -133,7 +133,7 @@ class AnalysisEngine(AsyncClient):
             until, interval = (settings, math.inf) if wants_result else (limit, every)
             asked = query_of(position, until, every=interval, ownership=ownership) | restrictions
             asked["overrideSettings"] |= overrides or {}
-            return _Query.of(self, position, asked, patience)
+            return _Query(self, asked, patience, position)
 
         return AsyncAnalysis(ask)
 
@@ -156,7 +156,7 @@ class AnalysisEngine(AsyncClient):
         queries = _queries_of_turns(game, limit, wanted, ownership=ownership)
         found: dict[int, Analysis] = {}
         with contextlib.ExitStack() as stack:
-            asked = [_Query.of(self, game, query, seconds) for query in queries]
+            asked = [_Query(self, query, seconds, game) for query in queries]
             for query in asked:
                 stack.callback(query.stop)
                 await query.begin()
@@ -273,30 +273,28 @@ class AnalysisEngine(AsyncClient):
 
 
 class _Query:
-    """What arrives for a query, which is sent when the first answer is wanted; `read` makes answers of responses."""
+    """What arrives for a query, which is sent when the first answer is wanted; `read` makes answers of responses.
+
+    A query of `query_of` comes with its game; its answers are Analyses.
+    """
 
     def __init__(
-        self, engine: AnalysisEngine, query: Mapping[str, Any], read: Callable[[dict[str, Any]], Any], timeout: float
+        self, engine: AnalysisEngine, query: Mapping[str, Any], timeout: float, game: Game | None = None
     ) -> None:
         self._engine: Final = engine
         self.turn: AbstractAsyncContextManager[None] = contextlib.nullcontext()
+        self.read: Callable[[dict[str, Any]], Any] = dict
+        if game is not None:
+            turns_before = len(game.moves) - len(query["moves"])  # of a position that is sent without its moves
+            self.read = partial(read_response, vertices=vertices_of(game), turns_before=turns_before)
+            interval = max(0.05, min(query["reportDuringSearchEvery"], timeout / _SIGNS_OF_LIFE, 1e6))
+            query = {**query, "reportDuringSearchEvery": interval}
         self._query: Final = query
-        self.read: Final = read
         self._timeout: Final = timeout
         self.turns: Final = len(query.get("analyzeTurns", (0,)))
         self.left = self.turns  # that the engine has not answered yet
         self._name = ""
         self._arrived: Final[asyncio.Queue[Any]] = asyncio.Queue()
-
-    @classmethod
-    def of(cls, engine: AnalysisEngine, game: Game, query: dict[str, Any], timeout: float) -> "_Query":
-        """Return the query, of `query_of`, about a game; its answers are Analyses."""
-        vertices = vertices_of(game)
-        turns_before = len(game.moves) - len(query["moves"])  # of a position that is sent without its moves
-        interval = max(0.05, min(query["reportDuringSearchEvery"], timeout / _SIGNS_OF_LIFE, 1e6))
-        asked = {**query, "reportDuringSearchEvery": interval}
-        read = partial(read_response, vertices=vertices, turns_before=turns_before)
-        return cls(engine, asked, read, timeout)
 
     def receive(self, answer: object) -> None:
         """Keep an answer, or the EngineError that it is."""

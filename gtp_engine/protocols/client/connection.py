@@ -292,8 +292,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         """Return the end of a message about an engine that fails: its last line on stderr, and where to look."""
         if self._process is not None and self.log.file is None:
             await _within(STDERR_SECONDS, self._stderr_ended)
-        words = self.log.last_words()
-        return f"{f': {whole(words)}' if words else ''}{self.log.hint}"
+        return self.log.last_words()
 
 
 class _Mock(asyncio.Transport):
@@ -360,11 +359,6 @@ class DialogueLog:
             log.close()
             raise
 
-    @property
-    def hint(self) -> str:
-        """The end of a message: where to look."""
-        return "" if self._path is None else f"; see {self._path}"
-
     def note(self, mark: str, text: str) -> None:
         """Write lines of the dialogue."""
         if self.file is not None:
@@ -376,16 +370,16 @@ class DialogueLog:
         self._kept = (self._kept + stderr)[-STDERR_BYTES:]
 
     def last_words(self) -> str:
-        """Return the last line that the engine wrote to stderr, "" if there is none."""
-        data = self._kept
+        """Return the end of a message: the last line that the engine wrote to stderr, if any, and where to look."""
+        data, hint = self._kept, "" if self._path is None else f"; see {self._path}"
         if self._path is not None:
             with contextlib.suppress(OSError), Path(self._path).open("rb") as file:
                 file.seek(max(self._start, file.seek(0, os.SEEK_END) - STDERR_BYTES))
                 data = file.read()
         for line in reversed(data.decode("utf-8", errors="replace").splitlines()):
             if line.strip() and not line.startswith((SENT, RECEIVED)):
-                return line.strip()
-        return ""
+                return f": {whole(line.strip())}{hint}"
+        return hint
 
     def close(self) -> None:
         """Close the file."""

@@ -45,7 +45,7 @@ from gtp_engine.go.clock import TimeKind, TimeLeft, TimeSettings, settings_comma
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import AnyMove, Move, to_color
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import KGS_NAMES, PRESETS, Rules
+from gtp_engine.go.rules import KGS_NAMES, PRESETS
 from gtp_engine.protocols.client import NO_LIMIT, AsyncAnalysis, read_report, vertices_among, vertices_of
 from gtp_engine.protocols.client.connection import (
     RECEIVED,
@@ -267,26 +267,19 @@ class GtpEngine(AsyncClient):
     @_in_turn
     async def clear_board(self, game: Game) -> None:
         """Give the engine an empty board with the size, the rules and the komi of a game; the rules first."""
-        await self.send(self._size_command(game.width, game.height))
-        await self.send("clear_board")
-        for command in self._rules_commands(game.rules):
-            await self.send(command)
-        await self.send(f"komi {game.komi:g}" if float(f"{game.komi:g}") == game.komi else f"komi {game.komi!r}")
-
-    def _size_command(self, width: int, height: int) -> str:
-        if width == height:
-            return f"boardsize {width}"
-        if not self.lists("rectangular_boardsize"):
+        width, height, rules = game.width, game.height, game.rules
+        if width != height and not self.lists("rectangular_boardsize"):
             raise EngineError(f"{self.label}: {self.name} has no board of {width}x{height}, only square ones")
-        return f"rectangular_boardsize {width} {height}"
-
-    def _rules_commands(self, rules: Rules) -> list[str]:
-        if self.lists("kata-set-rules"):
-            return [f"kata-set-rules {rules.to_json()}"]
+        await self.send(f"boardsize {width}" if width == height else f"rectangular_boardsize {width} {height}")
+        await self.send("clear_board")
         # KGS has one Chinese rule set; it stands for ours with simple ko, for which `kgs-rules` has no other name.
         names = (name for name, preset in KGS_NAMES.items() if PRESETS[preset] == rules)
         kgs_name = "chinese" if rules == PRESETS["chinese"] else next(names, None)
-        return [f"kgs-rules {kgs_name}"] if self.lists("kgs-rules") and kgs_name else []
+        if self.lists("kata-set-rules"):
+            await self.send(f"kata-set-rules {rules.to_json()}")
+        elif self.lists("kgs-rules") and kgs_name:
+            await self.send(f"kgs-rules {kgs_name}")
+        await self.send(f"komi {game.komi:g}" if float(f"{game.komi:g}") == game.komi else f"komi {game.komi!r}")
 
     @_in_turn
     async def set_up(self, game: Game) -> None:

@@ -88,7 +88,7 @@ class ReportWriter:
 
     def line(self, report: SearchReport) -> str:
         """Return the line about a report; "" while no move has been searched."""
-        view = ReportView(self.game, self.perspective, report.to_play, self.pv_length)
+        view = ReportView(self.game, self.perspective, report.to_play, self.pv_length, self.flags)
         least, most = self.moves
         moves = _at_least(least, report)[:most]
         if not moves:
@@ -96,9 +96,12 @@ class ReportWriter:
         write = self._kata_move if self.is_kata else _lz_move
         parts = [write(view, view.move(order, move), move) for order, move in enumerate(moves)]
         if "rootInfo" in self.flags:
-            parts.append(f"rootInfo {_fields(_root_info(view, report), _ROOT_FIELDS)}")
-        parts += self._maps(view, report, "ownership")
-        return " ".join(parts)
+            root = view.root(report)
+            if (raw := report.raw) is not None:  # in KataGo's form for GTP
+                root |= {"rawStWrError": raw.winloss_error, "rawStScoreError": raw.score_error}
+                root["rawVarTimeLeft"] = raw.time_left
+            parts.append(f"rootInfo {_fields(root, _ROOT_FIELDS)}")
+        return " ".join([*parts, *_maps(view, report, "ownership")])
 
     def _kata_move(self, view: ReportView, fields: dict[str, Any], move: MoveReport) -> str:
         """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
@@ -107,16 +110,12 @@ class ReportWriter:
         parts = [f"info {_fields(fields, _MOVE_FIELDS)} pv {' '.join(fields['pv'])}"]
         visits = view.pv_visits(move)
         parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in self.flags]
-        return " ".join([*parts, *self._maps(view, move, "movesOwnership")])
+        return " ".join([*parts, *_maps(view, move, "movesOwnership")])
 
-    def _maps(self, view: ReportView, found: MoveReport | SearchReport, name: str) -> list[str]:
-        """Return the ownership and its standard deviation that are wanted and known, under `name`."""
-        parts = []
-        if name in self.flags and found.ownership_black is not None:
-            parts.append(f"{name} {' '.join(map(as_text, view.owned(found.ownership_black).tolist()))}")
-        if f"{name}Stdev" in self.flags and found.ownership_stdev is not None:
-            parts.append(f"{name}Stdev {' '.join(map(as_text, view.over_board(found.ownership_stdev).tolist()))}")
-        return parts
+
+def _maps(view: ReportView, found: MoveReport | SearchReport, name: str) -> list[str]:
+    maps = view.maps(found, name).items()
+    return [f"{name}{ending} {' '.join(map(as_text, values.tolist()))}" for ending, values in maps]
 
 
 _VISITS: Final = ("pvVisits", "pvEdgeVisits")
@@ -143,14 +142,6 @@ def _lz_move(view: ReportView, fields: Mapping[str, Any], move: MoveReport) -> s
 _LZ_FIELDS: Final = ("move", "visits", "winrate", "prior", "lcb", "order")
 
 
-def _root_info(view: ReportView, report: SearchReport) -> dict[str, Any]:
-    """Return the fields of the position itself, its errors in KataGo's form for GTP."""
-    if (raw := report.raw) is None:
-        return view.root(report)
-    errors = {"rawStWrError": raw.winloss_error, "rawStScoreError": raw.score_error, "rawVarTimeLeft": raw.time_left}
-    return view.root(report) | errors
-
-
 def format_evaluation(
     evaluation: Evaluation, symmetries: Iterable[int], game: Game, color: int, *, is_human: bool = False
 ) -> str:
@@ -167,15 +158,10 @@ def format_evaluation(
     )
 
 
-def raw_text(evaluation: Evaluation) -> str:
-    """Return the results of the first row of a network's evaluation, White's view, without maps."""
-    return "\n".join(_result_lines(evaluation, 0, is_human=False))
-
-
 def _evaluation_lines(evaluation: Evaluation, row: int, game: Game, legal: set[int], *, is_human: bool) -> list[str]:
     policy, ownership = evaluation.policy[row], -evaluation.ownership_black[row]
     return [
-        *_result_lines(evaluation, row, is_human=is_human),
+        *result_lines(evaluation, row, is_human=is_human),
         "policy",
         *board_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
         f"policyPass {policy[PASS]:8.6f}",
@@ -184,7 +170,8 @@ def _evaluation_lines(evaluation: Evaluation, row: int, game: Game, legal: set[i
     ]
 
 
-def _result_lines(evaluation: Evaluation, row: int, *, is_human: bool) -> list[str]:
+def result_lines(evaluation: Evaluation, row: int, *, is_human: bool = False) -> list[str]:
+    """Return the results of a row of a network's evaluation, White's view, without maps."""
     win, loss = float(evaluation.loss_black[row]), float(evaluation.win_black[row])
     mean, stdev = -float(evaluation.score_black[row]), float(evaluation.score_stdev[row])
     score = "whiteScore" if is_human else "whiteScoreSelfplay"
@@ -330,7 +317,7 @@ def _cgos_move(game: Game, move: MoveReport, color: int) -> dict[str, str | floa
 
 def _ownership_text(game: Game, ownership: NDArray[np.floating]) -> str:
     """Return a letter for every point, row by row from the top left, for values from -1 to 1."""
-    values = np.asarray([ownership[point] for point in board_points(game.width, game.height)])
+    values = ownership[list(board_points(game.width, game.height))]
     indices = np.rint((values.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)
     return "".join(_OWNERSHIP_LETTERS[index] for index in indices)
 

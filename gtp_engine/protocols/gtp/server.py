@@ -94,10 +94,9 @@ class CommandSpec:
         Those that set something from their arguments are exact, as in KataGo: in `komi 7 5` or `play b D4 E4` each word
         may be the one that was meant.
         """
-        least, most = _argument_range(self.usage)
-        if len(args) < least:
+        if len(args) < len(_OPTIONAL.sub("", self.usage).split()):
             raise GtpError(f"{self.syntax}: too few arguments, expected {self.call}")
-        if self.exact and most is not None and len(args) > most:
+        if self.exact and "..." not in self.usage and len(args) > len(self.usage.split()):
             raise GtpError(f"syntax error: too many arguments, expected {self.call}")
 
 
@@ -138,12 +137,6 @@ def command(
 def all_commands() -> list[CommandSpec]:
     """Return all commands in alphabetical order."""
     return [spec for _, spec in sorted(COMMANDS.items())]
-
-
-def _argument_range(usage: str) -> tuple[int, int | None]:
-    """Return the least and the greatest number of arguments (None: no limit) that `usage` allows."""
-    required = len(_OPTIONAL.sub("", usage).split())
-    return required, None if "..." in usage else len(usage.split())
 
 
 # --- the server ---
@@ -255,7 +248,11 @@ class GtpServer:
         """Run one command; an exception becomes a failure response, an unexpected one also a traceback in the log."""
         self.reply, self.after_reply = reply, None
         try:
-            text = self._run(command)
+            spec = self.find(command.name)
+            if spec is None:
+                raise GtpError("unknown command")
+            spec.check_count(command)
+            text = spec.handler(self, command)
             if text is not None or reply.interrupted is None:
                 reply.end(text or "")
             if self.after_reply is not None:
@@ -272,10 +269,3 @@ class GtpServer:
         if self.reply.is_open or self.reply.is_ended:  # too late for a `?` response
             self.log(message)
         self.reply.end(message, ok=False)
-
-    def _run(self, command: Command) -> str | None:
-        spec = self.find(command.name)
-        if spec is None:
-            raise GtpError("unknown command")
-        spec.check_count(command)
-        return spec.handler(self, command)

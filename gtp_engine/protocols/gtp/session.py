@@ -13,6 +13,7 @@ for a reason that the user has to fix, such as a bad model file.
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
@@ -50,21 +51,8 @@ class Transcript:
             except OSError as error:
                 self._report(error)
 
-    def received(self, line: str) -> None:
-        """Record a line from the controller."""
-        self._write("<", line.rstrip("\r"))
-
-    def sent(self, reply: str) -> None:
-        """Record a reply."""
-        self._write(">", reply.rstrip("\n"))
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file:
-            self._file.close()
-            self._file = None
-
-    def _write(self, direction: str, text: str) -> None:
+    def write(self, direction: str, text: str) -> None:
+        """Record a line from the controller, "<", or a reply, ">"."""
         if self._file is None:
             return
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -74,6 +62,12 @@ class Transcript:
         except OSError as error:
             self._file = None
             self._report(error)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+            self._file = None
 
     def _report(self, error: OSError) -> None:
         self._log(f"the log {self._path} is not written: {error.strerror or error}")
@@ -108,7 +102,7 @@ def run_session(
 
     def send(text: str) -> None:
         data = encode_reply(text)
-        record.sent(decode_line(data))
+        record.write(">", decode_line(data).rstrip("\n"))
         output.write(data)
 
     with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
@@ -128,7 +122,7 @@ def answer_lines(
     """Answer lines from the queue until `quit`, the end of the queue, or nothing more can be sent."""
     while not server.finished and not is_closed() and (line := lines.next()) is not None:
         if transcript:
-            transcript.received(decode_line(line.raw))
+            transcript.write("<", decode_line(line.raw).rstrip("\r"))
         server.answer(line.raw, send, line.cancel)
         lines.answered()
     server.interrupt()
@@ -149,11 +143,8 @@ def serve(
     loader = Loader(engine_factory, log)
 
     def run(stdin: BinaryIO, stdout: BinaryIO) -> str | None:
-        transcript = Transcript(config.gtp.log, log)
-        try:
+        with closing(Transcript(config.gtp.log, log)) as transcript:
             return run_session(GtpServer(config, loader, log, advise=advise), stdin, stdout, transcript, loader)
-        finally:
-            transcript.close()
 
     def end(status: int) -> bool:
         return loader.close(LOADER_JOIN if status or config.network.model is None else MODEL_JOIN)

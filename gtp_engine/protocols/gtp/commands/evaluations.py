@@ -10,7 +10,7 @@ from gtp_engine.go.clock import read_number
 from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, show_vertices
-from gtp_engine.protocols.gtp.reports import board_rows, format_evaluation, raw_text, search_text
+from gtp_engine.protocols.gtp.reports import board_rows, format_evaluation, result_lines, search_text
 from gtp_engine.protocols.gtp.server import SYNTAX_ERROR, GtpServer, command
 
 SEARCH_SECONDS: Final = 1.0
@@ -82,9 +82,11 @@ def kata_raw_nn(server: GtpServer, args: Command) -> str:
     """The network's evaluation of the position, White's view, without a search, in one symmetry (0 to 7) or all."""
     engine = server.engine
     color, symmetries, words = _raw_arguments(engine.game, args)
-    optimism = _optimism(words.pop(0)) if words else None
-    if words:
-        raise GtpError(f"syntax error: too many arguments, got {shown(words[0])} after the optimism")
+    optimism = read_number(words[0]) if words else None
+    if optimism is not None and not 0 <= optimism <= 1:
+        raise GtpError(f"syntax error: optimism {shown(words[0])}", expected="a number from 0 to 1")
+    if len(words) > 1:
+        raise GtpError(f"syntax error: too many arguments, got {shown(words[1])} after the optimism")
     evaluation = engine.raw_evaluation(color, symmetries, optimism)
     return format_evaluation(evaluation, symmetries, engine.game, color)
 
@@ -116,7 +118,7 @@ def debug_moves(server: GtpServer, args: Command) -> str:
     if report is not None:
         parts.append(search_text(game, report, engine.config.gtp.analysis_perspective))
     if len(words) < len(args):
-        parts.append(raw_text(engine.raw_evaluation(symmetries=(ALL_SYMMETRIES,), game=game)))
+        parts += result_lines(engine.raw_evaluation(symmetries=(ALL_SYMMETRIES,), game=game), 0)
     return "\n".join(parts)
 
 
@@ -153,27 +155,18 @@ def kata_get_models(server: GtpServer, args: Command) -> str:
 
 
 def _raw_arguments(game: Game, args: Command) -> tuple[int, tuple[int, ...], list[str]]:
-    """Return the color to play, the symmetries to evaluate and the words that follow them."""
+    """Return the color to play, the symmetries to evaluate and the words that follow them.
+
+    The last four symmetries do not exchange rows and columns of a rectangle.
+    """
     words = list(args)
     color = int(game.to_play)
     if words and (named := color_or_none(words[0])) is not None:
         color = named
         words.pop(0)
-    symmetries = _symmetries(words.pop(0) if words else "all")
-    return color, symmetries, words
-
-
-def _symmetries(word: str) -> tuple[int, ...]:
-    """Return the symmetries that a word names; the last four do not exchange rows and columns of a rectangle."""
+    word = words.pop(0) if words else "all"
     if word.lower() == "all":
-        return tuple(range(8))
+        return color, tuple(range(8)), words
     if word not in map(str, range(8)):
         raise GtpError(f"syntax error: symmetry {shown(word)}", expected="0 to 7 or all")
-    return (int(word),)
-
-
-def _optimism(word: str) -> float:
-    value = read_number(word)
-    if not 0 <= value <= 1:
-        raise GtpError(f"syntax error: optimism {shown(word)}", expected="a number from 0 to 1")
-    return value
+    return color, (int(word),), words

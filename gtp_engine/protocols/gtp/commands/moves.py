@@ -102,24 +102,19 @@ def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool =
     """
     engine = server.engine
     position = engine.game.copy()
-    request = _request(server, position)
+    is_gogui = server.watching == GOGUI
+    reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
+    request = SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
     choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, request=request)
     if play:
         ponder_when_sent(server, choice)
-    if server.watching == GOGUI:
+    if is_gogui:
         server.log(GOGUI_CLEAR)
     if engine.config.gtp.ogs_chat and (line := ogs_chat_line(position, choice)):
         server.log(line)
     if explained:
         log_choice(server, position, choice)
     return record_choice(server, choice)
-
-
-def _request(server: GtpServer, position: Game) -> SearchRequest:
-    """Return the request of a search that reports to stderr if that is watched."""
-    is_gogui = server.watching == GOGUI
-    reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
-    return SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
 
 
 def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:

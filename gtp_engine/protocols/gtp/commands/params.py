@@ -106,7 +106,14 @@ def kata_set_param(server: GtpServer, args: Command) -> None:
 @command("kata-set-params", "JSON...")
 def kata_set_params(server: GtpServer, args: Command) -> None:
     """Change several settings, all or none, given as a JSON object."""
-    _configure(server, _read_settings(args.text))
+    try:
+        settings = json.loads(args.text)
+    except (ValueError, RecursionError):
+        settings = None
+    if not isinstance(settings, dict):
+        raise GtpError(f"syntax error: {shown(args.text)}", expected='a JSON object such as {"maxVisits": 500}')
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    _configure(server, texts | {name: format_value(None) for name, value in settings.items() if value is None})
 
 
 def _configure(server: GtpServer, settings: Mapping[str, str | None]) -> None:
@@ -128,16 +135,3 @@ def _check_memory(config: Config, wanted: Value) -> None:
     if limit is not None and (asked is None or asked > limit):
         given = f"option {_MAX_MEMORY} = {format_value(asked)}"
         raise GtpError(given, expected=f"at most {limit} MiB, the limit of this server")
-
-
-def _read_settings(text: str) -> dict[str, str]:
-    """Return the settings in a JSON object, values as text, null as "none"; raises GtpError."""
-    expected = 'a JSON object such as {"maxVisits": 500}'
-    try:
-        settings = json.loads(text)
-    except (ValueError, RecursionError):
-        raise GtpError(f"syntax error: {shown(text)}", expected=expected) from None
-    if not isinstance(settings, dict):
-        raise GtpError(f"syntax error: {shown(text)}", expected=expected)
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
-    return texts | {name: format_value(None) for name, value in settings.items() if value is None}
