@@ -190,7 +190,7 @@ class SavedReviews(JsonFiles):
         """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""
         self._accuracies = {
             (name, written): self._accuracies.get((name, written)) or self._accuracy(name)
-            for name, written in self.newest(MOST_REVIEWS)
+            for name, written in self.newest()[:MOST_REVIEWS]
         }
         return {name: accuracy for (name, _), accuracy in self._accuracies.items() if accuracy}
 

@@ -483,7 +483,7 @@ class OpenGames:
             return None
 
         with self._indexing:
-            self._index.update([each for each in self._saved.newest(INDEXED) if each[0] != shown], read)
+            self._index.update([each for each in self._saved.newest()[:INDEXED] if each[0] != shown], read)
             return self._index
 
     def error_message(self, error: Exception, where: str) -> Message:

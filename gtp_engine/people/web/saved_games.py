@@ -79,13 +79,10 @@ class JsonFiles:
             raise self.unreadable(name, "it is not a JSON object")
         return values
 
-    def newest(self, most: int | None = None) -> list[tuple[str, float]]:
-        """Return the names of the files that were written last, and when, in seconds since 1970; the newest first.
-
-        `most` of them, None for all.
-        """
+    def newest(self) -> list[tuple[str, float]]:
+        """Return the names of the files, and when they were written, in seconds since 1970; the newest first."""
         files = newest_first(self._folder.glob("*.json"))
-        return [(path.stem, written) for path, written in files if _ID.fullmatch(path.stem)][:most]
+        return [(path.stem, written) for path, written in files if _ID.fullmatch(path.stem)]
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there; raises JsonFileError."""
