@@ -24,16 +24,17 @@ from gtp_engine.people.terminal.key_reader import (
     PAGE_UP,
     RIGHT,
     UP,
-    UnixKeys,
+    ReadKey,
     open_keys,
+    unix_keys,
 )
 
 
 @pytest.fixture
-def pipe() -> Iterator[tuple[UnixKeys, BinaryIO]]:
+def pipe() -> Iterator[tuple[ReadKey, BinaryIO]]:
     reading, writing = os.pipe()
     with open(reading, "rb", buffering=0), open(writing, "wb", buffering=0) as typed:
-        yield UnixKeys(reading), typed
+        yield unix_keys(reading), typed
 
 
 @pytest.mark.parametrize(
@@ -53,17 +54,17 @@ def pipe() -> Iterator[tuple[UnixKeys, BinaryIO]]:
         (b"\x01", [OTHER]),
     ],
 )
-def test_keys(pipe: tuple[UnixKeys, BinaryIO], typed: bytes, keys: list[str]) -> None:
-    reader, terminal = pipe
+def test_keys(pipe: tuple[ReadKey, BinaryIO], typed: bytes, keys: list[str]) -> None:
+    read, terminal = pipe
     terminal.write(typed)
-    assert [reader.read(1) for _ in keys] == keys
-    assert reader.read(0) is None
+    assert [read(1) for _ in keys] == keys
+    assert read(0) is None
 
 
-def test_a_terminal_that_has_gone_is_the_end(pipe: tuple[UnixKeys, BinaryIO]) -> None:
-    reader, terminal = pipe
+def test_a_terminal_that_has_gone_is_the_end(pipe: tuple[ReadKey, BinaryIO]) -> None:
+    read, terminal = pipe
     terminal.close()
-    assert reader.read(1) == END
+    assert read(1) == END
 
 
 def test_keys_are_single_again_after_ctrl_z(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,7 +204,10 @@ class LiveDisplay:
             elif key == key_reader.END:
                 return None
             elif key == key_reader.ENTER:
-                return self._entered(screen)
+                typed, self._typed = self._typed, ""
+                is_typed = typed or self._cursor == NULL_POINT or not screen.takes_points
+                board = screen.board
+                return typed if is_typed else format_vertex(self._cursor, width=board.width, height=board.height)
             elif key in _TYPED:
                 self._typed = ""
                 return _TYPED[key]
@@ -214,13 +217,6 @@ class LiveDisplay:
                 self._typed = self._typed[:-1]
             elif key != key_reader.OTHER:
                 self._typed += key
-
-    def _entered(self, screen: Screen) -> str:
-        """Return what Enter means: the typed line, or the point under the cursor."""
-        typed, self._typed = self._typed, ""
-        if typed or self._cursor == NULL_POINT or not screen.takes_points:
-            return typed
-        return format_vertex(self._cursor, width=screen.board.width, height=screen.board.height)
 
     def _move_cursor(self, board: BoardView, right: int, down: int) -> None:
         """Move the cursor, which begins at the last move or in the middle, within the board."""
@@ -243,16 +239,6 @@ class PlainDisplay:
         self._shown = ""
         self._is_thinking = False
 
-    def _show(self, screen: Screen) -> None:
-        """Print what has changed: the board with the facts, and the message."""
-        self._is_thinking = False
-        board = plain_board(screen.board)
-        if board != self._shown:
-            self._write("\n".join(["", board, *screen.facts, ""]))
-            self._shown = board
-        if screen.message:
-            self._write(f"{screen.message}\n")
-
     def show_progress(self, screen: Screen) -> None:
         """Print once that the engine thinks."""
         if not self._is_thinking:
@@ -260,9 +246,13 @@ class PlainDisplay:
         self._is_thinking = True
 
     def read(self, screen: Screen, tick: Tick) -> str | None:
-        """Return the next line; `tick` is asked after it."""
-        self._show(screen)
-        self._write(f"{screen.prompt} ")
+        """Print what has changed, and return the next line; `tick` is asked after it."""
+        self._is_thinking = False
+        board = plain_board(screen.board)
+        if board != self._shown:
+            self._write("\n".join(["", board, *screen.facts, ""]))
+            self._shown = board
+        self._write(f"{screen.message}\n{screen.prompt} " if screen.message else f"{screen.prompt} ")
         line = self._stdin.readline()
         if not line:
             self._write("\n")

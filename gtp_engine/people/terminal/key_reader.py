@@ -4,15 +4,15 @@ A key is a printable character or one of the names below.  Ctrl-C ends a search 
 its terminal, and SIGTERM, by which the system ends programs when it shuts down, to be saved first.
 """
 
-import contextlib
 import os
 import re
+import select
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final
 
 from gtp_engine.search.limits import CancelToken
@@ -74,51 +74,48 @@ def open_keys() -> Iterator[ReadKey]:
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
 
-    def go_on() -> None:
-        with contextlib.suppress(termios.error):  # the signal also comes when the terminal has gone
+    def go_on(*_: object) -> None:
+        with suppress(termios.error):  # the signal also comes when the terminal has gone
             tty.setcbreak(descriptor)
 
     tty.setcbreak(descriptor)
     try:
-        with handling([signal.SIGCONT], go_on):
-            yield UnixKeys(descriptor).read
+        with handling({signal.SIGCONT: go_on}):
+            yield unix_keys(descriptor)
     finally:
-        with contextlib.suppress(termios.error):
+        with suppress(termios.error):
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-class UnixKeys:
-    """The keys of a terminal in cbreak mode."""
+def unix_keys(descriptor: int) -> ReadKey:
+    """Return what reads the keys of a terminal in cbreak mode."""
+    waiting = ""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor: Final = descriptor
-        self._waiting = ""
+    def typed(timeout: float) -> str | None:
+        """Return what has been typed, waiting for it: None after `timeout`, "" at the end of the input."""
+        ready, _, _ = select.select([descriptor], [], [], timeout)
+        if not ready:
+            return None
+        try:
+            return os.read(descriptor, 1024).decode("utf-8", "replace")
+        except OSError:  # the terminal has gone
+            return ""
 
-    def read(self, timeout: float) -> str | None:
-        """Return the next key; see `ReadKey`."""
-        text = self._waiting or self._typed(timeout)
+    def read(timeout: float) -> str | None:
+        nonlocal waiting
+        text = waiting or typed(timeout)
         if not text:
             return None if text is None else END
-        while _UNFINISHED.fullmatch(text) and (more := self._typed(_ESCAPE_WAIT)):
+        while _UNFINISHED.fullmatch(text) and (more := typed(_ESCAPE_WAIT)):
             text += more
         found = _KEY.match(text)
         assert found is not None, "any character is a key"
-        self._waiting = text[found.end() :]
+        waiting = text[found.end() :]
         if found["end"] is None:
             return _CONTROLS.get(text[0], text[0] if text[0].isprintable() else OTHER)
         return _SEQUENCES.get(f"{found['number']}~" if found["end"] == "~" else found["end"], OTHER)
 
-    def _typed(self, timeout: float) -> str | None:
-        """Return what has been typed, waiting for it: None after `timeout`, "" at the end of the input."""
-        import select
-
-        ready, _, _ = select.select([self._descriptor], [], [], timeout)
-        if not ready:
-            return None
-        try:
-            return os.read(self._descriptor, 1024).decode("utf-8", "replace")
-        except OSError:  # the terminal has gone
-            return ""
+    return read
 
 
 def _windows_key(timeout: float) -> str | None:
@@ -145,13 +142,21 @@ class Terminated(SystemExit):
         super().__init__(128 + signal.SIGTERM)
 
 
+def _terminate(*_: object) -> None:
+    raise Terminated
+
+
+def _ignore(*_: object) -> None:
+    """Let a signal have no effect here; ignored by the system, it would have none in child processes either."""
+
+
 @contextmanager
-def handling(numbers: list[signal.Signals], handler: Callable[[], None]) -> Iterator[None]:
-    """Call `handler` for signals while the context lasts, in the main thread; elsewhere nothing changes."""
+def handling(handlers: Mapping[signal.Signals, Callable[..., object]]) -> Iterator[None]:
+    """Call these handlers for signals while the context lasts, in the main thread; elsewhere nothing changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, lambda *_: handler()) for number in numbers}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
@@ -166,41 +171,29 @@ def cancelled_by_interrupt(cancel: CancelToken) -> Iterator[None]:
     SIGTERM does so too, and raises Terminated afterwards, also where the search fails: an exception in the middle of a
     search would leave its tree half updated.
     """
-    is_terminated = False
+    received = set[int]()
 
-    def terminate() -> None:
-        nonlocal is_terminated
-        is_terminated = True
+    def cancel_search(number: int, _: object) -> None:
+        received.add(number)
         cancel.cancel()
 
     try:
-        with handling([signal.SIGINT, *_HANGUP], cancel.cancel), handling([signal.SIGTERM], terminate):
+        with handling(dict.fromkeys([signal.SIGINT, signal.SIGTERM, *_HANGUP], cancel_search)):
             yield
     finally:
-        if is_terminated:
+        if signal.SIGTERM in received:
             raise Terminated
 
 
-@contextmanager
-def outliving_terminal() -> Iterator[None]:
+def outliving_terminal() -> AbstractContextManager[None]:
     """Let the game find out by reading that its terminal was closed, and be saved, instead of ending at once.
 
     SIGTERM raises Terminated, and each Ctrl-C KeyboardInterrupt.
     """
-    with handling(_HANGUP, lambda: None), handling([signal.SIGTERM], _terminate), handling([signal.SIGINT], _interrupt):
-        yield
+    handlers: dict[signal.Signals, Callable[..., object]] = dict.fromkeys(_HANGUP, _ignore)
+    return handling(handlers | {signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler})
 
 
-@contextmanager
-def ignoring_termination() -> Iterator[None]:
+def ignoring_termination() -> AbstractContextManager[None]:
     """Let no further SIGTERM interrupt what is done before the program ends."""
-    with handling([signal.SIGTERM], lambda: None):
-        yield
-
-
-def _terminate() -> None:
-    raise Terminated
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
+    return handling({signal.SIGTERM: _ignore})
