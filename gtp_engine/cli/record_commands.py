@@ -194,11 +194,11 @@ def _learn(data: bytes, terms: "Terms", result: dict[str, Any]) -> None:
     from gtp_engine.people.review.game_line import read_game
     from gtp_engine.people.review.lessons import LearningRecord
     from gtp_engine.people.terminal.displays import open_display
-    from gtp_engine.people.terminal.terminal_game import LessonGame
+    from gtp_engine.people.terminal.terminal_game import solve_lessons
 
     line = read_game(game_in(data, terms.game), rules=terms.rules, komi=terms.komi)
     with open_display() as display:
-        learned = LessonGame(line, result, LearningRecord(data_folder() / "lessons.json"), display).run()
+        learned = solve_lessons(line, result, LearningRecord(data_folder() / "lessons.json"), display)
     click.echo(learned)
 
 

@@ -23,7 +23,7 @@ from gtp_engine.people.review import completed
 from gtp_engine.people.review.lessons import LearningRecord
 from gtp_engine.people.terminal.board_picture import Screen
 from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_interrupt
-from gtp_engine.people.terminal.terminal_game import LessonGame, TerminalGame, _result_in_words
+from gtp_engine.people.terminal.terminal_game import TerminalGame, _result_in_words, solve_lessons
 from gtp_engine.people.terminal.typed_command import save
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import parse_sgf
@@ -332,7 +332,7 @@ def lessons(tmp_path: Path, *lines: str, person: str = "B") -> tuple[str, Script
     result = json.loads(json.dumps(review.to_json())) | {"person": person, "key": "game"}
     result["players"]["B"]["mistakes"] = [1]
     script = Script(*lines)
-    return LessonGame(review.line, result, LearningRecord(tmp_path / "lessons.json"), script).run(), script
+    return solve_lessons(review.line, result, LearningRecord(tmp_path / "lessons.json"), script), script
 
 
 def test_mistakes_are_solved_in_the_terminal(tmp_path: Path) -> None:

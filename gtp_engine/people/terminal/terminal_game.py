@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of
 from gtp_engine.people.play.game_clock import format_time_left
 from gtp_engine.people.play.game_settings import ENGINE_NAME
-from gtp_engine.people.review.game_line import GameLine
+from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import RIGHT
 from gtp_engine.people.review.lessons import LearningRecord
 from gtp_engine.people.terminal.board_picture import BoardView, Screen
@@ -54,8 +54,8 @@ from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.values import VOID
 
-_HINTS: Final = 5
-"""Moves that a hint names."""
+_HINTS: Final = "abcde"
+"""What a hint calls its moves."""
 
 _OWNED: Final = 0.3
 """Ownership from which an estimate marks a point, the same as `engine.game_end.OPEN_AREA`."""
@@ -285,18 +285,18 @@ class TerminalGame:
             self._end_of_input()
             return
         self._note = ""
-        command = parse_typed(line)
-        if not command.is_known or command.name not in self._commands:
-            self._message = _("{command} is not a command; type help.", command=shown(command.name))
+        command, argument = parse_typed(line)
+        if command not in self._commands:
+            self._message = _("{command} is not a command; type help.", command=shown(command))
             return
-        if self._is_stopped and command.name in (POINT, "pass"):
+        if self._is_stopped and command in (POINT, "pass"):
             self._message = _stopped()
             return
-        if command.name:
+        if command:
             self._labels, self._owners = {}, None
-        if command.name not in ("", "back", "forward"):
+        if command not in ("", "back", "forward"):
             self._back = 0
-        self._commands[command.name](command.argument)
+        self._commands[command](argument)
 
     def _nothing(self, _argument: str) -> None:
         if self._back:
@@ -339,13 +339,12 @@ class TerminalGame:
     def _hint(self, _argument: str) -> None:
         with self._searching(_("Looking for good moves")) as cancel:
             report = self._session.hint(cancel=cancel, report=self._show_search)
-        hints = analysis_of(report, self._session.game).moves[:_HINTS]
-        letters = "abcde"
-        points = {self._session.point(hint.vertex): letter for hint, letter in zip(hints, letters, strict=False)}
+        hints = list(zip(_HINTS, analysis_of(report, self._session.game).moves, strict=False))
+        points = {self._session.point(hint.vertex): letter for letter, hint in hints}
         self._labels = {point: letter for point, letter in points.items() if point != PASS}
         lines = [
             f"{letter}  {hint.vertex:4} {hint.winrate:4.0%}  {hint.lead:+5.1f}  {' '.join(hint.pv[1:4])}"
-            for letter, hint in zip(letters, hints, strict=False)
+            for letter, hint in hints
         ]
         self._message = "\n".join([_("   move  win   lead  then"), *lines])
 
@@ -524,120 +523,107 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
     return settings
 
 
-class LessonGame:
-    """Positions before a player's mistakes, to be solved on `display`; what was solved is counted in `record`.
+def solve_lessons(line: GameLine, result: Mapping[str, Any], record: LearningRecord, display: Display) -> str:
+    """Ask on `display` for better moves than a player's mistakes, until the person quits; return what was learned.
 
-    `result` is the JSON of the review of `line`.
+    `result` is the JSON of the review of `line`; what was solved is counted in `record`.
     """
+    color = result["person"] or "B"
+    player, key = result["players"][color], f"{result['key']}{color}"
+    name = player["name"] or _title(parse_color(color))
+    solved = {number for number, how in record.of(key).items() if how != "shown"}
+    known = {lesson["number"]: lesson for lesson in result["lessons"]}
+    numbers = [number for number in player["mistakes"] if number in known]
+    if not numbers:
+        return _("{name} made no big mistake.", name=name)
+    numbers.sort(key=lambda number: (number in solved, not known[number]["is_next"]))
+    found = list[str]()
+    with suppress(KeyboardInterrupt):
+        for place, number in enumerate(numbers, start=1):
+            head = _("Position {number} of {count}", number=place, count=len(numbers))
+            facts = (_("Mistakes of {name}", name=name), head, _("Move {number}", number=number))
+            move, answers = result["moves"][number - 1], known[number]["answers"]
+            how = _Lesson(line.positions[number - 1], move, answers, facts, display).solve()
+            if how is None:
+                break
+            record.add(key, number, how)
+            found.append(how)
+    values = {"solved": sum(how != "shown" for how in found), "first": found.count("first")}
+    now = _("{solved} of {count} solved, {first} on the first try.", count=len(numbers), **values)
+    counts = record.counts()
+    over = ngettext(
+        "Over {count} game: {solved} of {positions} positions solved, {first} on the first try.",
+        "Over {count} games: {solved} of {positions} positions solved, {first} on the first try.",
+        counts["games"],
+        positions=counts["lessons"],
+        **counts,
+    )
+    return f"{now} {over}"
 
-    def __init__(self, line: GameLine, result: Mapping[str, Any], record: LearningRecord, display: Display) -> None:
-        self._line: Final = line
-        self._record: Final = record
-        self._display: Final = display
-        self._color: Final[str] = result["person"] or "B"
-        self._key: Final = f"{result['key']}{self._color}"
-        self._name: Final = result["players"][self._color]["name"] or _title(parse_color(self._color))
-        self._moves: Final = result["moves"]
-        self._results: list[str] = []
-        self._head = ""
-        solved = {number for number, how in record.of(self._key).items() if how != "shown"}
-        known = {lesson["number"]: lesson for lesson in result["lessons"]}
-        numbers = [number for number in result["players"][self._color]["mistakes"] if number in known]
-        order = sorted(numbers, key=lambda number: (number in solved, not known[number]["is_next"]))
-        self._lessons: Final = [known[number] for number in order]
 
-    def run(self) -> str:
-        """Ask until all positions are solved or the person quits; return what was learned."""
-        with suppress(KeyboardInterrupt):
-            for place, lesson in enumerate(self._lessons, start=1):
-                how = self._solve(lesson, place)
-                if how is None:
-                    break
-                self._record.add(self._key, lesson["number"], how)
-                self._results.append(how)
-        if not self._lessons:
-            return _("{name} made no big mistake.", name=self._name)
-        solved, first = sum(how != "shown" for how in self._results), self._results.count("first")
-        counts = self._record.counts()
-        over = ngettext(
-            "Over {count} game: {solved} of {positions} positions solved, {first} on the first try.",
-            "Over {count} games: {solved} of {positions} positions solved, {first} on the first try.",
-            counts["games"],
-            solved=counts["solved"],
-            positions=counts["lessons"],
-            first=counts["first"],
-        )
-        now = _(
-            "{solved} of {count} solved, {first} on the first try.",
-            solved=solved,
-            count=len(self._lessons),
-            first=first,
-        )
-        return f"{now} {over}"
+@dataclass(frozen=True)
+class _Lesson:
+    """The position before a mistake, `move`, to be solved: the `answers`, the best first, and the `facts` beside it."""
 
-    def _solve(self, lesson: Mapping[str, Any], place: int) -> str | None:
-        """Return how a lesson was solved: "first", "later" or "shown"; None if the person quits."""
-        move, answers = self._moves[lesson["number"] - 1], {each["vertex"]: each for each in lesson["answers"]}
-        self._head = _("Position {number} of {count}", number=place, count=len(self._lessons))
+    before: GamePosition
+    move: Mapping[str, Any]
+    answers: Sequence[Mapping[str, Any]]
+    facts: tuple[str, ...]
+    display: Display
+
+    def solve(self) -> str | None:
+        """Return how the person solved it: "first", "later" or "shown"; None if they quit."""
+        known, best = {each["vertex"]: each for each in self.answers}, self.answers[0]
         ask = _(
             "{player} to play. {move} was played here and lost {points} points. Find a better move.",
-            player=_title(parse_color(self._color)),
-            move=move["vertex"],
-            points=format(move["points_lost"], ".1f"),
+            player=_title(parse_color(self.move["color"])),
+            move=self.move["vertex"],
+            points=format(self.move["points_lost"], ".1f"),
         )
-        tries, typed = 0, self._ask(lesson, [], ask)
-        while typed is not None and (command := parse_typed(typed)).name != "quit":
+        tries, typed = 0, self._ask([], ask)
+        while typed is not None and (command := parse_typed(typed))[0] != "quit":
             if typed.strip().lower() in ("answer", "a"):
-                best = lesson["answers"][0]
-                self._play_out(lesson, best, _("The best move is {best}.", best=best["vertex"]))
+                self._play_out(best, _("The best move is {best}.", best=best["vertex"]))
                 return "shown"
-            answer = answers.get(command.argument) if command.name == POINT else None
+            vertex = command[1] if command[0] == POINT else ""
+            answer = known.get(vertex)
             if answer is None:
-                message = ask
-                if command.name == POINT:
-                    message = _("The review did not look at {move}. Try another move.", move=command.argument)
-                typed = self._ask(lesson, [], message)
-            elif answer["points_lost"] < RIGHT:
-                best = lesson["answers"][0]["vertex"]
-                values = {"move": answer["vertex"], "points": f"{answer['points_lost']:.1f}", "best": best}
-                text = _("Right: {move} is the best move.", move=best)
-                if answer["vertex"] != best:
+                missing = _("The review did not look at {move}. Try another move.", move=vertex)
+                typed = self._ask([], missing if vertex else ask)
+                continue
+            values = {"move": vertex, "points": f"{answer['points_lost']:.1f}", "best": best["vertex"]}
+            if answer["points_lost"] < RIGHT:
+                text = _("Right: {move} is the best move.", **values)
+                if answer is not best:
                     text = _("Right: {move} loses {points} points; the best move is {best}.", **values)
-                self._play_out(lesson, answer, text)
+                self._play_out(answer, text)
                 return "later" if tries else "first"
-            else:
-                tries += 1
-                text = _(
-                    "{move} loses {points} points.", move=answer["vertex"], points=format(answer["points_lost"], ".1f")
-                )
-                typed = self._play_out(lesson, answer, text) or self._ask(lesson, [], ask)
+            tries += 1
+            text = _("{move} loses {points} points.", **values)
+            typed = self._play_out(answer, text) or self._ask([], ask)
         return None
 
-    def _play_out(self, lesson: Mapping[str, Any], answer: Mapping[str, Any], text: str) -> str | None:
+    def _play_out(self, answer: Mapping[str, Any], text: str) -> str | None:
         """Play a continuation out, a move for each Enter; return what is typed instead, if anything."""
         line = answer["line"]
         for count in range(1, len(line) + 1):
-            typed = self._ask(lesson, line[:count], f"{text} {' '.join(line[:count])}", goes_on=True)
+            typed = self._ask(line[:count], f"{text} {' '.join(line[:count])}", goes_on=True)
             if typed is None or typed.strip():
                 return typed
         return None
 
-    def _ask(
-        self, lesson: Mapping[str, Any], line: Sequence[str], message: str, *, goes_on: bool = False
-    ) -> str | None:
+    def _ask(self, line: Sequence[str], message: str, *, goes_on: bool = False) -> str | None:
         """Show the position after `line`, and return what the person types; None at the end of the input."""
-        before = self._line.positions[lesson["number"] - 1]
-        game, color = before.game.copy(), before.to_play
+        game, color = self.before.game.copy(), self.before.to_play
         for vertex in line:
             game.play(vertex, color, tolerant=True)
             color = opponent(color)
         last = game.last_move
         point = NULL_POINT if last is None or last.point == PASS else last.point
         board = BoardView(game.width, game.height, game.board.color.copy(), point)
-        facts = (_("Mistakes of {name}", name=self._name), self._head, _("Move {number}", number=lesson["number"]))
         prompt = _("Enter goes on>") if goes_on else _("a point, answer or quit>")
-        screen = Screen(board, facts, message, prompt, takes_points=not goes_on)
-        return self._display.read(screen, lambda: screen)
+        screen = Screen(board, self.facts, message, prompt, takes_points=not goes_on)
+        return self.display.read(screen, lambda: screen)
 
 
 class _Unfinished:

@@ -2,7 +2,6 @@
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -15,8 +14,8 @@ from gtp_engine.base.languages import _, later
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.collection import game_in
 
-POINT: Final = "point"
-"""The command of a line that is only a vertex."""
+POINT: Final = "a point"
+"""The name of a line that is only a vertex; none that is typed has a blank in it."""
 
 _VERTEX: Final = re.compile(r"(?i:(?P<column>[a-z])\s*(?P<row>\d{1,2}))")
 """A vertex, perhaps with a blank in it (P 16 must not pass, nor Q 16 quit), or a mistake for one, such as I5."""
@@ -57,28 +56,19 @@ _SHORT: Final = {
 _NAMES: Final = tuple(usage.split()[0] for usage in _MEANINGS) + _OTHERS
 
 
-@dataclass(frozen=True)
-class TypedCommand:
-    """A command's name ("" for an empty line, `POINT` for a vertex) and the rest of the line."""
+def parse_typed(line: str) -> tuple[str, str]:
+    """Return the command that a line names, by its name, its first letters or another usual word, and what follows.
 
-    name: str
-    argument: str = ""
-    is_known: bool = True
-
-
-def parse_typed(line: str) -> TypedCommand:
-    """Return the command that a line names, by its name, its first letters or another usual word."""
+    It is "" for an empty line, `POINT` for a vertex, and the first word itself where that names no command.
+    """
     first, _blank, rest = line.strip().partition(" ")
-    word, argument = first.lower(), rest.strip()
-    if not word:
-        return TypedCommand("")
+    if not first:
+        return "", ""
     if vertex := _VERTEX.fullmatch(line.strip()):
-        return TypedCommand(POINT, f"{vertex['column']}{vertex['row']}".upper())
-    name = _SHORT.get(word, word)
+        return POINT, f"{vertex['column']}{vertex['row']}".upper()
+    name = _SHORT.get(first.lower(), first.lower())
     full = [name] if name in _NAMES else [each for each in _NAMES if each.startswith(name)]
-    if len(full) == 1:
-        return TypedCommand(full[0], argument)
-    return TypedCommand(first, argument, is_known=False)
+    return full[0] if len(full) == 1 else first, rest.strip()
 
 
 def help_text(*, has_keys: bool = True) -> str:
