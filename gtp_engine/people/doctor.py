@@ -112,31 +112,24 @@ def format_findings(findings: Mapping[str, Any]) -> str:
 
 def _packages(problems: list[str]) -> dict[str, str | None]:
     """Return the version of each package; those of `RUNTIMES` only where they are installed."""
-    versions = {name: _version(name) for name in PACKAGES}
-    runtimes = {name: version for name in RUNTIMES if (version := _version(name)) is not None}
-    for name, version in versions.items():
-        if version is None:
-            problems.append(f"the package {name} is not installed: run `{command_with(name)}`")
+    versions: dict[str, str | None] = dict.fromkeys(PACKAGES)
+    for name in (*PACKAGES, *RUNTIMES):
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    missing = [name for name, version in versions.items() if version is None]
+    problems += [f"the package {name} is not installed: run `{command_with(name)}`" for name in missing]
+    runtimes = [name for name in RUNTIMES if name in versions]
     if not runtimes:
         problems.append(
             "onnxruntime is not installed, so networks can neither run on graphics cards nor be compared: run "
             f"`{command_with('onnxruntime')}`"
         )
     if len(runtimes) > 1:
-        first = next(iter(runtimes))
         problems.append(
             f"{' and '.join(runtimes)} are installed together and overwrite each other's files: keep one, run "
-            f"`python -m pip uninstall {' '.join(runtimes)}`, then for example `{command_with(first)}`"
+            f"`python -m pip uninstall {' '.join(runtimes)}`, then for example `{command_with(runtimes[0])}`"
         )
-    return versions | runtimes
-
-
-def _version(package: str) -> str | None:
-    """Return the installed version of a package, or None."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+    return versions
 
 
 def _kernels(problems: list[str]) -> dict[str, Any]:
