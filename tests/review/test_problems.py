@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,10 +23,10 @@ from gtp_engine.people.review.problems import (
     problems_in,
     region_of,
 )
-from gtp_engine.people.review.problems.frames import Frame, _nearest, framed
-from gtp_engine.people.review.problems.life_and_death import DEEPER, LEAST_VISITS, _compared
+from gtp_engine.people.review.problems.frames import _nearest, framed
+from gtp_engine.people.review.problems.life_and_death import DEEPER, LEAST_VISITS
 from gtp_engine.people.review.problems.proofs import NODES, fight_in, proved_moves
-from gtp_engine.people.review.problems.solution import AS_GOOD, Success
+from gtp_engine.people.review.problems.solution import AS_GOOD, SolutionMove, Success
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf.game_tree import GameTree
@@ -82,8 +81,8 @@ def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], s
     """Where none succeeds, how unlikely each success is says little."""
     game = position(". .\n. .")
     points = [parse_vertex(vertex, width=2, height=2) for vertex in ("A1", "B1", "A2", "B2")[: len(failures)]]
-    reports = [SimpleNamespace(winrate=winrate, to_play=2, best=None) for winrate in failures]
-    solution = Solution(game, 1, tuple(_compared(Frame(game, game), 1, points, reports, success)))  # type: ignore[arg-type]
+    moves = [SolutionMove(point, 1 - each, (point,), success) for point, each in zip(points, failures, strict=True)]
+    solution = Solution(game, 1, tuple(sorted(moves, key=lambda move: -move.winrate)))
     assert solution.to_text() == f"{BASIS}\n{text}"
     assert solution.is_clear == ("best\nB1 (49%" in text), "only there one move surely succeeds, and no other one does"
     assert GameTree(solution.to_sgf()).main_line()[0].comment == BASIS + " No move succeeds." * (not solution.succeeds)

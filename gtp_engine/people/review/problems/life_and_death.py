@@ -146,30 +146,36 @@ class LifeAndDeath:
     ) -> tuple[SolutionMove, ...]:
         """Return first moves, the best first, by searches with these limits; see `solve`.
 
-        The answers of `earlier` searches are among the moves that are compared, if there is room.
+        The answers of `earlier` searches are among the moves that are compared, if there is room.  A point `asked` that
+        lies elsewhere comes last, with the search of the problem with the other side to move.
         """
         board, region = frame.board, frame.inside(region)
         outside = frozenset(board_points(board.width, board.height)) - region
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
         report, success = self._best(frame, color, SearchRequest(limits, restrictions=(*inside, *no_pass)))
-        best = report.moves[0]
-        moves = [first_move(frame, color, best.pv, _winrate(report, color), success)]
-        others = _other_moves(board, report, region)
+        best, others = report.moves[0], _other_moves(board, report, region)
         asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
         answers = [point for point in others if frame.outside(point) in [move.point for move in earlier]]
         others = list(dict.fromkeys([*asked_for, *answers, *others[: self._others]]))[: max(1, self._others)]
-        elsewhere = None if asked is None or asked in (PASS, *map(frame.outside, region)) else asked
+        moves = [first_move(frame, color, best.pv, _winrate(report, color), success)]
         if self._others or asked_for:
             points = [best.point, *others]
             request = success.request(SearchRequest(limits, restrictions=inside), color)
             boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
             reports = self._search.run([(each, opponent(color)) for each in boards], request)
-            moves = _compared(frame, color, points, reports, success)
-        if elsewhere is not None:
+            moves = []
+            for point, after in zip(points, reports, strict=True):
+                line = (point, *(after.best.pv if after.best is not None else ()))
+                moves.append(first_move(frame, color, line, 1.0 - after.winrate, success))
+            moves.sort(key=lambda move: -move.winrate)
+        if asked is not None and asked not in (PASS, *map(frame.outside, region)):
+            frame.original.copy().play(asked, color)
             request = success.request(SearchRequest(limits, restrictions=(*inside, *no_pass)), color)
             (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], request)
-            moves.append(_left_alone(frame, color, elsewhere, after, success))
+            reply = () if after.best is None else tuple(map(frame.outside, after.best.pv[: LINE - 1]))
+            winrate = round(winrate_of(after.value_black, color), 4)
+            moves.append(SolutionMove(asked, winrate, (asked, *reply), success))
         return tuple(moves)
 
     def _best(self, frame: Frame, color: int, request: SearchRequest) -> tuple[SearchReport, Success]:
@@ -217,18 +223,6 @@ def _winrate(report: SearchReport, color: int) -> float:
     return winrate_of(report.moves[0].value_black, color)
 
 
-def _compared(
-    frame: Frame, color: int, points: Sequence[int], reports: Sequence[SearchReport], success: Success
-) -> list[SolutionMove]:
-    """Return first moves, the best first, by the searches of the positions after them for `success`."""
-    moves = []
-    for point, report in zip(points, reports, strict=True):
-        line = (point, *(report.best.pv if report.best is not None else ()))
-        winrate = report.winrate if report.to_play == color else 1.0 - report.winrate
-        moves.append(first_move(frame, color, line, winrate, success))
-    return sorted(moves, key=lambda move: -move.winrate)
-
-
 def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:
     """Return a new game that begins with the position of `game`, under its rule of ko unless another is given."""
     stones = [(color, point) for point, color in game.stones.items()]
@@ -258,13 +252,3 @@ def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
 def _half_points(komi: float) -> float:
     """Return the nearest number of points and a half, so that nothing is drawn."""
     return round(komi - 0.5) + 0.5
-
-
-def _left_alone(frame: Frame, color: int, point: int, after: SearchReport, success: Success) -> SolutionMove:
-    """Return a first move that lies elsewhere, given the search of the problem with the other side to move.
-
-    Raises IllegalMoveError.
-    """
-    frame.original.copy().play(point, color)
-    reply = () if after.best is None else tuple(frame.outside(each) for each in after.best.pv[: LINE - 1])
-    return SolutionMove(point, round(winrate_of(after.value_black, color), 4), (point, *reply), success)
