@@ -166,7 +166,7 @@ def review_command(
     with open_searcher(
         config, effort, games=len(sources), workers=settings.workers, address=settings.ray, note=write_log
     ) as searcher:
-        analysis = GameAnalysis(config, evaluator, effort, searcher=searcher)
+        analysis = GameAnalysis(config, evaluator, effort, searcher=None if searcher is None else searcher.search)
         reviewer = FileReviewer(analysis, terms, people, None if searcher is None else searcher.complete)
         outcomes = _review(reviewer, sources, searcher)
     reviews = [(each.source.name, each.result) for each in outcomes if each.result is not None]

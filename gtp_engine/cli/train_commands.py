@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -255,7 +256,7 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, set
     from gtp_engine.engine.level_table import table_path
     from gtp_engine.nn.loading import load_evaluator
     from gtp_engine.nn.named_networks import model_path, shipped_folder
-    from gtp_engine.people.rank_estimate import RANKS_ENDING, MoveMeter, write_table
+    from gtp_engine.people.rank_estimate import RANKS_ENDING, measured_moves, write_table
     from gtp_engine.training.people.human_data import read_games
     from gtp_engine.training.people.rank_fit import ACCURACY_HEAD, accuracies, fit_table, look_at
 
@@ -266,7 +267,8 @@ def rank_command(games: tuple[Path, ...], network: str, target: Path | None, set
             load_evaluator(NetworkConfig(model=model, cache_positions=0), log=bar.log, batch=settings.moves)
             for model in (str(shipped_folder()), network)
         )
-        for found in look_at(read, MoveMeter(strong, human), settings, is_stopped=is_stopped):
+        measure = partial(measured_moves, strong, human, most=settings.moves)
+        for found in look_at(read, measure, settings, is_stopped=is_stopped):
             looked.append(found)
             bar.update(len(looked), f"{counted(len(looked), 'game')} of a player")
     table = fit_table(looked, (strong.info.name, human.info.name))

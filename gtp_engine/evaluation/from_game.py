@@ -5,7 +5,7 @@ more for longer games.  When a game has grown by one move, its row only has to b
 of one move ago.  `GameRows` does so, with the same result.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
@@ -30,6 +30,8 @@ from gtp_engine.evaluation.positions import (
     Positions,
     advance_row,
     finish_row,
+    new_positions,
+    put_row,
 )
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
@@ -232,3 +234,14 @@ class GameRows:
             ENDS if game.consecutive_passes == 1 else GOES_ON,
             game.superko_keys(),
         )
+
+
+def rows_of(games: Iterable[Game], numbers: Sequence[int], width: int, height: int) -> Positions:
+    """Return positions of a game that is being replayed, each by how many of `games` come before it, ascending."""
+    positions, latest = new_positions(len(numbers), width, height), new_positions(1, width, height)
+    rows, wanted = GameRows(latest), {number: place for place, number in enumerate(numbers)}
+    for number, game in zip(range(numbers[-1] + 1), games, strict=False):
+        rows.fill(0, game)
+        if number in wanted:
+            put_row(positions, wanted[number], latest, 0)
+    return positions

@@ -310,11 +310,11 @@ class GoTools:
         self, game: Game, before: SearchReport, move: Move, visits: int, *, tolerant: bool = False
     ) -> tuple[PlayedMove, SearchReport]:
         """Play a move; return it with what it lost, as a review has it, and the search of the position after it."""
-        found = finding_of(GamePosition(len(game.moves), game, move.color), before, move.point)
+        found = finding_of(GamePosition(len(game.moves), game, move.color, played=move.point), before)
         game.play(move, tolerant=tolerant)
         after, _ = self._search(game, visits)
         position = GamePosition(len(game.moves), game, game.to_play)
-        return played_move(move, found, finding_of(position, after, None), position), after
+        return played_move(move, found, finding_of(position, after), position), after
 
     @contextmanager
     def _answering(self) -> Iterator[Question]:

@@ -1,6 +1,6 @@
 """The rank that a player's moves look like, from games between people of known rank.
 
-    MoveMeter           looks at the moves of a game with two networks: `measure` returns what each move shows
+    measured_moves  what each move of one side of a game shows to two networks
     RankTable       how that depends on the rank; kept in a file beside the human-like network
     estimate        the rank of a player, with an interval that holds the true one in nine of ten cases
     estimate_ranks  the ranks of all players in some records, or of one of them
@@ -16,8 +16,9 @@ K moves, D columns.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -31,8 +32,8 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions
-from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, new_positions, put_row
+from gtp_engine.evaluation.from_game import conditions_of, rows_of, write_conditions
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
@@ -144,57 +145,48 @@ def check_comparable(record: SgfRecord, game: Game) -> None:
         raise TengenError(given, expected="an even game from the start")
 
 
-class MoveMeter:
-    """Looks at moves with the networks `strong` and `human`, both with KataGo's outputs; not for two threads."""
+def measured_moves(strong: Evaluator, human: Evaluator, game: Game, color: int, *, most: int) -> Numbers:
+    """Return what the moves of one side tell, [K, D], up to `most` of them, evenly chosen; NaN in other phases.
 
-    def __init__(self, strong: Evaluator, human: Evaluator) -> None:
-        self._strong: Final = strong
-        self._human: Final = human
+    Both networks have KataGo's outputs, and are not for two threads.  Passes are left out.  The game is one that
+    `check_comparable` accepts.
+    """
+    plies = [ply for ply, move in enumerate(game.moves) if move.color == color and move.point != PASS]
+    if len(plies) > most:
+        plies = [plies[i] for i in np.linspace(0, len(plies) - 1, most).round().astype(int)]
+    count = len(plies)
+    if count == 0:
+        return np.zeros((0, len(COLUMNS)))
+    numbers = np.unique([plies, np.add(plies, 1)])
+    rows = rows_of(_replayed(game), numbers.tolist(), SIDE, SIDE)
+    before, after = (take_rows(rows, np.searchsorted(numbers, np.add(plies, more))) for more in (0, 1))
+    points = np.array([game.moves[ply].point for ply in plies])
+    here, later = _evaluate(strong, before, count), _evaluate(strong, after, count)
+    lost = np.array([for_color(float(each), color) for each in here.lead_black - later.lead_black])
+    lost = np.log1p(np.clip(lost, 0.0, _MOST_POINTS))
+    by_strong = here.policy[np.arange(count), points]
+    likeliest = here.policy[:count].max(axis=1)
+    logs = []
+    for rank in PROFILES:
+        conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
+        write_conditions(before, slice(0, count), conditions)
+        policy = _evaluate(human, before, count).policy[np.arange(count), points]
+        logs.append(_logarithms(policy))
+    best, middle, weak = logs
+    phase = np.searchsorted(_PHASES, plies, side="right")
+    by_phase = np.where(phase[:, None] == np.arange(len(_PHASES) + 1), lost[:, None], np.nan)
+    people = [best - weak, best + weak - 2 * middle, middle]
+    columns = [*people, *by_phase.T, _logarithms(by_strong), by_strong == likeliest, _logarithms(likeliest)]
+    return np.stack(columns, axis=1).astype(np.float64)
 
-    def measure(self, game: Game, color: int, *, most: int) -> Numbers:
-        """Return what the moves of one side tell, [K, D], up to `most` of them, evenly chosen; NaN in other phases.
 
-        Passes are left out.  The game is one that `check_comparable` accepts.
-        """
-        plies = [ply for ply, move in enumerate(game.moves) if move.color == color and move.point != PASS]
-        if len(plies) > most:
-            plies = [plies[i] for i in np.linspace(0, len(plies) - 1, most).round().astype(int)]
-        return self._columns(game, color, plies)
-
-    def _columns(self, game: Game, color: int, plies: Sequence[int]) -> Numbers:
-        count = len(plies)
-        if count == 0:
-            return np.zeros((0, len(COLUMNS)))
-        before, after = new_positions(count, SIDE, SIDE), new_positions(count, SIDE, SIDE)
-        places = {ply: i for i, ply in enumerate(plies)}
-        replayed, latest = Game(SIDE, SIDE, game.rules, game.komi), new_positions(1, SIDE, SIDE)
-        rows = GameRows(latest)
-        for ply, move in enumerate([*game.moves, None]):
-            rows.fill(0, replayed)
-            for positions, wanted in ((before, ply), (after, ply - 1)):
-                if wanted in places:
-                    put_row(positions, places[wanted], latest, 0)
-            if move is None or ply > plies[-1]:
-                break
-            replayed.play(move, tolerant=True)
-        points = np.array([game.moves[ply].point for ply in plies])
-        here, later = _evaluate(self._strong, before, count), _evaluate(self._strong, after, count)
-        lost = np.array([for_color(float(each), color) for each in here.lead_black - later.lead_black])
-        lost = np.log1p(np.clip(lost, 0.0, _MOST_POINTS))
-        by_strong = here.policy[np.arange(count), points]
-        likeliest = here.policy[:count].max(axis=1)
-        logs = []
-        for rank in PROFILES:
-            conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
-            write_conditions(before, slice(0, count), conditions)
-            policy = _evaluate(self._human, before, count).policy[np.arange(count), points]
-            logs.append(_logarithms(policy))
-        strong, middle, weak = logs
-        phase = np.searchsorted(_PHASES, plies, side="right")
-        by_phase = np.where(phase[:, None] == np.arange(len(_PHASES) + 1), lost[:, None], np.nan)
-        people = [strong - weak, strong + weak - 2 * middle, middle]
-        columns = [*people, *by_phase.T, _logarithms(by_strong), by_strong == likeliest, _logarithms(likeliest)]
-        return np.stack(columns, axis=1).astype(np.float64)
+def _replayed(game: Game) -> Iterator[Game]:
+    """Yield a game before every move and at the end, always the same one."""
+    replayed = Game(SIDE, SIDE, game.rules, game.komi)
+    yield replayed
+    for move in game.moves:
+        replayed.play(move, tolerant=True)
+        yield replayed
 
 
 def _logarithms(policy: FloatArray) -> FloatArray:
@@ -416,25 +408,25 @@ def estimate_ranks(
     if strong is None or human is None:
         raise ConfigError("a search without a network", expected="a network", advice="leave out --search")
     table = read_rank_table(table_path(model_path(config.network.human_model), human.info.name, RANKS_ENDING))
-    meter = MoveMeter(strong, human)
-    report = rank_players(meter, table, games, player=player, most=most, progress=progress, cancel=cancel)
+    measure = partial(measured_moves, strong, human, most=most)
+    report = rank_players(measure, table, games, player=player, progress=progress, cancel=cancel)
     report.left_out |= unreadable
     return report
 
 
 def rank_players(
-    meter: MoveMeter,
+    measure: Callable[[Game, int], Numbers],
     table: RankTable,
     records: Sequence[tuple[str, SgfRecord]],
     *,
     player: str | None,
-    most: int,
     progress: Callable[[float, str], None] = lambda share, text: None,
     cancel: CancelToken | None = None,
 ) -> RankReport:
     """Return what `estimate_ranks` does of records that have been read, by their names.
 
-    What a player of one name played counts together, but the nameless of several records are several people.
+    `measure` is `measured_moves` with its networks.  What a player of one name played counts together, but the nameless
+    of several records are several people.
     """
     report = RankReport({}, {}, {}, [], len(records))
     moves: dict[str, list[Numbers]] = {}
@@ -458,7 +450,7 @@ def rank_players(
             for color, each in players.items():
                 met[each] = met.get(each, False) or any(_PROGRAM.search(text or "") for text in (each, ranks[color]))
                 if player is None or each.strip().casefold() == player.strip().casefold():
-                    moves.setdefault(each, []).append(meter.measure(game, color, most=most))
+                    moves.setdefault(each, []).append(measure(game, color))
             report.notes += [f"Record {name}: {note}." for note in played.notes[len(record.notes) :]]
         except TengenError as error:
             report.left_out[name] = str(error)

@@ -153,10 +153,10 @@ def played(count: int, *, seed: int = 1, size: int = 19) -> Game:
 
 
 def test_moves_between_equals_tell_nothing() -> None:
-    meter = rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator())
-    assert not np.isnan(meter.measure(played(60), WHITE, most=2)[1, 4]), "they are evenly chosen"
-    assert np.isnan(meter.measure(played(60), BLACK, most=100)[:, 3]).sum() == 5, "from move 51 on"
-    looked = meter.measure(played(60), WHITE, most=100)
+    measure = partial(rank_estimate.measured_moves, UniformEvaluator(), UniformEvaluator())
+    assert not np.isnan(measure(played(60), WHITE, most=2)[1, 4]), "they are evenly chosen"
+    assert np.isnan(measure(played(60), BLACK, most=100)[:, 3]).sum() == 5, "from move 51 on"
+    looked = measure(played(60), WHITE, most=100)
     assert looked.shape == (30, len(rank_estimate.COLUMNS))
     np.testing.assert_allclose(looked[:, :2], 0, atol=1e-6)
     assert (looked[:, 2] < -5).all() and (looked[:25, 3] == 0).all() and (looked[25:, 4] == 0).all()
@@ -167,7 +167,7 @@ def test_points_lost_are_the_movers_between_positions() -> None:
     """Compared with one evaluation of each position after the other."""
     game, strong = played(12), FakeEvaluator()
     for color in (BLACK, WHITE):
-        looked = rank_estimate.MoveMeter(strong, UniformEvaluator()).measure(game, color, most=100)
+        looked = rank_estimate.measured_moves(strong, UniformEvaluator(), game, color, most=100)
         leads = [_lead(game, ply) for ply in range(len(game.moves) + 1)]
         sign = 1 if color == BLACK else -1
         lost = [
@@ -186,7 +186,7 @@ def _lead(game: Game, count: int) -> float:
 
 def test_people_of_three_ranks_are_asked_about_the_same_positions() -> None:
     human = RecordingEvaluator()
-    rank_estimate.MoveMeter(UniformEvaluator(), human).measure(played(50), BLACK, most=10)
+    rank_estimate.measured_moves(UniformEvaluator(), human, played(50), BLACK, most=10)
     asked = [each.human_profile for each in human.conditions]
     assert asked == [HumanProfile("rank", rank, rank).code for rank in rank_estimate.PROFILES for _ in range(10)]
 
@@ -200,6 +200,8 @@ def moves_text(count: int) -> str:
     return "".join(f";{'BW'[i % 2]}[{letters[i % 19]}{letters[2 * (i // 19)]}]" for i in range(count))
 
 
+MEASURE = partial(rank_estimate.measured_moves, UniformEvaluator(), UniformEvaluator(), most=60)
+
 _UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a program, or not serious."
 
 
@@ -212,13 +214,7 @@ def test_a_report_names_players_and_what_was_left_out(table: rank_estimate.RankT
         ("handicap played", record("HA[2];B[dd];B[pp];W[aa]")),
     ]
     parsed = [(name, parse_sgf(text)) for name, text in records]
-    rank = partial(
-        rank_estimate.rank_players,
-        rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator()),
-        table,
-        parsed,
-        most=60,
-    )
+    rank = partial(rank_estimate.rank_players, MEASURE, table, parsed)
     report = rank(player=None)
     assert set(report.ranks) == {"Ann", "Bo"} and set(report.untold) == {"Cy"}
     assert (report.ranks["Ann"].moves, report.ranks["Bo"].moves, report.ranks["Bo"].games) == (30, 31, 2)
@@ -252,9 +248,7 @@ def report_of(*texts: str, player: str | None = None) -> rank_estimate.RankRepor
     )
     assert table.networks == ("tengen-b10c128", "tengen-human")
     parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
-    return rank_estimate.rank_players(
-        rank_estimate.MoveMeter(UniformEvaluator(), UniformEvaluator()), table, parsed, player=player, most=60
-    )
+    return rank_estimate.rank_players(MEASURE, table, parsed, player=player)
 
 
 def ranked(*texts: str, player: str | None = None) -> tuple[set[str], dict[str, str], list[str]]:

@@ -6,11 +6,11 @@ import pytest
 from puct_support import AreaEvaluator
 from review.review_support import RECORD, analysis_of, review_of, silent, stopping_after
 
-from gtp_engine import Config, Rules
+from gtp_engine import Config, Game, Rules
 from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.people.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
 from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest
-from gtp_engine.people.review.game_line import GamePosition, RecordPlace
+from gtp_engine.people.review.game_line import GamePosition
 
 
 @pytest.fixture(autouse=True)
@@ -38,12 +38,12 @@ def interesting(leads: list[float], own: int | None = None, changed: int | None 
         Finding(number, "BW"[number % 2], 8, 0.5, lead, "", (found[number == own],), ())
         for number, lead in enumerate(leads)
     ]
-    game = read_game(RECORD, rules=Rules()).positions[0].game
+    game = Game(5)
+    game.play("D4")
     positions = [GamePosition(number, game, 1, is_changed=number == changed) for number in range(8)]
-    places = [
-        RecordPlace(position, position.number - 1 if position.number else None, "D4", 0) for position in positions
-    ]
-    return of_interest(findings, places)
+    return of_interest(
+        findings, [(position, position.number - 1 if position.number else None) for position in positions]
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Searchers in other processes: in order, with the same result as in this one; what is wrong with one game."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.people.review import Effort, Finding, GameAnalysis, SavedWork, read_game, review_files
-from gtp_engine.people.review.game_analysis import GroupSearcher, PositionGroup, seeded
+from gtp_engine.people.review.game_analysis import PositionGroup, Searcher, seeded
 from gtp_engine.people.review.review_files import (
     FileReviewer,
     PooledSearcher,
@@ -39,14 +39,14 @@ def found(number: int) -> list[Finding]:
 
 
 def group(number: int) -> PositionGroup:
-    return PositionGroup((), (), visits=number)
+    return PositionGroup((), visits=number)
 
 
-def analysis_with(searcher: GroupSearcher | None) -> GameAnalysis:
+def analysis_with(searcher: Searcher | None) -> GameAnalysis:
     return GameAnalysis(Config(), AreaEvaluator(), EFFORT, group=GROUP, searcher=searcher)
 
 
-def findings_with(searcher: GroupSearcher | None) -> list[Finding]:
+def findings_with(searcher: Searcher | None) -> list[Finding]:
     return analysis_with(searcher).run(read_game(RECORD, rules=Rules()), SavedWork(None, ""), silent)
 
 
@@ -92,7 +92,7 @@ def test_groups_are_searched_at_once_and_answered_in_order() -> None:
 
 def test_processes_find_what_this_one_finds() -> None:
     with open_workers(WorkerJob("review", [MAKER]), 2) as pool:
-        assert findings_with(PooledSearcher(pool, at_once=3)) == findings_with(None)
+        assert findings_with(PooledSearcher(pool, at_once=3).search) == findings_with(None)
 
 
 @pytest.mark.parametrize(("games", "free"), [(1, 10**6), (8, 600)])
@@ -121,8 +121,8 @@ def threads() -> PooledSearcher:
 def reviewed(
     folder: Path, searcher: PooledSearcher | None, show: Callable[[float, str], None] = silent
 ) -> list[ReviewOutcome]:
-    complete = None if searcher is None else searcher.complete
-    reviewer = FileReviewer(analysis_with(searcher), Terms(Rules()), complete=complete)
+    analysis = analysis_with(searcher and searcher.search)
+    reviewer = FileReviewer(analysis, Terms(Rules()), complete=searcher and searcher.complete)
     sources = sources_of([folder], folder / ("one" if searcher is None else "many"))
     return list(review_all(reviewer, sources, show, at_once=1 if searcher is None else 3))
 
@@ -150,7 +150,7 @@ def test_a_folder_in_parallel_has_the_same_results(folder: Path, threads: Pooled
 def test_an_interruption_ends_the_games_under_way_and_the_next_run_goes_on(
     folder: Path, threads: PooledSearcher
 ) -> None:
-    reviewer, sources = FileReviewer(analysis_with(threads), Terms(Rules())), sources_of([folder], None)
+    reviewer, sources = FileReviewer(analysis_with(threads.search), Terms(Rules())), sources_of([folder], None)
     is_done, is_closed = threading.Event(), threading.Event()
 
     def show(share: float, text: str) -> None:
@@ -178,11 +178,10 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
     search = MAKER(FIRST_PLACE)
     lock = threading.Lock()
 
-    class Searcher:
-        def search(self, groups: Iterator[PositionGroup], _: object) -> Iterator[list[Finding]]:
-            for asked in groups:
-                with lock:
-                    yield search(packed(asked))
+    def searcher(groups: Iterable[PositionGroup], _: object) -> Iterator[list[Finding]]:
+        for asked in groups:
+            with lock:
+                yield search(packed(asked))
 
     class Reviewer(FileReviewer):
         def _review(self, source, progress):  # type: ignore[no-untyped-def]
@@ -192,7 +191,7 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
                 raise TaskError("5 workers ended")
             return super()._review(source, progress)
 
-    reviewer, sources = Reviewer(analysis_with(Searcher()), Terms(Rules())), sources_of([folder], None)  # type: ignore[arg-type]
+    reviewer, sources = Reviewer(analysis_with(searcher), Terms(Rules())), sources_of([folder], None)
     outcomes = list(review_all(reviewer, sources, silent, at_once=3 if in_threads else 1))
     failures = {Path(each.source.name).name: each.failure for each in outcomes if each.failure}
     assert failures == {"2.sgf": "ZeroDivisionError: a bug", "3.sgf": "5 workers ended"}

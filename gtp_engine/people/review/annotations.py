@@ -29,7 +29,7 @@ import numpy as np
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import SgfError, TengenError, counted
-from gtp_engine.go.coords import board_points, format_vertex, parse_vertex
+from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, to_color
 from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import (
     BAD,
@@ -39,8 +39,6 @@ from gtp_engine.people.review.game_review import (
     Finding,
     GameReview,
     PlayedMove,
-    ReviewedVariation,
-    color_letter,
     seen_by,
     stones_of,
 )
@@ -133,7 +131,7 @@ def _stored(values: Sequence[str], position: GamePosition) -> Finding:
         raise ValueError("ownership of another board")
     return Finding(
         number=position.number,
-        to_play=color_letter(position.to_play),
+        to_play=to_color(position.to_play).letter,
         visits=int(data["root"]["visits"]),
         winrate=winrate(data["root"]["winrate"]),
         lead=number(data["root"]["scoreLead"]),
@@ -174,7 +172,13 @@ def annotated(data: bytes, review: GameReview, *, territory: bool = False) -> by
         if move.number in played:
             _add_opinion(played[move.number], move, review.findings[move.number - 1], review.findings[move.number])
     for variation in review.variations:
-        _annotate_variation(nodes, variation, review)
+        found = variation.findings
+        for number, move, before, after in zip(
+            variation.line.nodes, variation.moves, (variation.start, *found), found, strict=False
+        ):
+            if number is not None:
+                _add_result(nodes[number], after, review)
+                _add_opinion(nodes[number], move, before, after)
     if territory:
         _add_territory(main_line[-1], review)
     for move in review.moves:
@@ -220,16 +224,6 @@ def _add_opinion(node: GameNode, move: PlayedMove, before: Finding, after: Findi
         node.set(move.mark, _MARK_VALUES[move.mark])
     if sentence := comment_on(move, before, after):
         node.add_comment(sentence)
-
-
-def _annotate_variation(nodes: list[GameNode], variation: ReviewedVariation, review: GameReview) -> None:
-    """Add to the nodes of a variation what its positions and moves are worth."""
-    before = variation.start
-    for number, move, finding in zip(variation.line.nodes, variation.moves, variation.findings, strict=True):
-        if number is not None:
-            _add_result(nodes[number], finding, review)
-            _add_opinion(nodes[number], move, before, finding)
-        before = finding
 
 
 def _add_result(node: GameNode, finding: Finding, review: GameReview) -> None:

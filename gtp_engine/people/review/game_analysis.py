@@ -10,19 +10,21 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import ConfigError, of_kind
 from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.people.review.game_line import GameLine, GamePosition, RecordPlace
+from gtp_engine.go.game import Game
+from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -119,26 +121,27 @@ class Effort:
         return self.seconds is None
 
 
-def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> list[int]:
+def of_interest(findings: Sequence[Finding], places: Sequence[tuple[GamePosition, int | None]]) -> list[int]:
     """Return the places to search again, ascending: those before and after what may be the largest mistakes.
 
     A decision between two candidates counts a little; where the record changes the position, no move is responsible.
     """
     interest = [_closeness(finding) for finding in findings]
-    for number, place in enumerate(places):
-        if place.before is not None and not place.position.is_changed:
-            change = _change(findings[place.before], findings[number], place.vertex)
-            for each in (place.before, number):
+    for number, (position, before) in enumerate(places):
+        if before is not None and not position.is_changed:
+            change = _change(findings[before], findings[number], position.game)
+            for each in (before, number):
                 interest[each] = max(interest[each], change)
     order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
     return sorted(order[: max(SECOND_LEAST, round(SECOND_SHARE * len(findings)))])
 
 
-def _change(before: Finding, after: Finding, vertex: str | None) -> float:
-    """Return the interest of the move `vertex`, in points, from the change of lead and winrate."""
+def _change(before: Finding, after: Finding, game: Game) -> float:
+    """Return the interest of the last move of a game, in points, from the change of lead and winrate."""
     lost = seen_by(before.to_play, before)[1] - seen_by(before.to_play, after)[1]
     change = abs(lost) + WINRATE_POINTS * abs(before.winrate - after.winrate)
-    is_own = before.best is not None and before.best.vertex == vertex
+    last, best = game.last_move, before.best
+    is_own = last is not None and best is not None and best.vertex == game.vertex(last.point)
     return change * (GAIN_SHARE if lost < 0 else 1.0) * (OWN_SHARE if is_own else 1.0)
 
 
@@ -151,61 +154,18 @@ def _closeness(finding: Finding) -> float:
 
 
 class PositionGroup(NamedTuple):
-    """Positions to search, and the limits: `visits` of each, `seconds` for all of them together.
-
-    `played` holds the point that was played in each position, None at the end of a line.
-    """
+    """Positions to search, and the limits: `visits` of each, `seconds` for all of them together."""
 
     positions: tuple[GamePosition, ...]
-    played: tuple[int | None, ...]
     visits: int | None = None
     seconds: float | None = None
 
 
-class GroupSearcher(Protocol):
-    """Searches groups: here, in other processes, or on other machines."""
+Searcher = Callable[[Iterable[PositionGroup], Callable[[float], None]], Iterator[list[Finding]]]
+"""Searches groups, here, in other processes, or on other machines: yields what was found in each, in order.
 
-    def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
-        """Yield what was found in the positions of each group, in order; raises what the evaluator raises.
-
-        `tell` receives what has been done of the group that is being searched, in positions, now and then.
-        """
-
-
-class GroupSearch:
-    """A searcher with one evaluator, which stays open; groups have up to `size` positions."""
-
-    def __init__(self, config: Config, evaluator: Evaluator, size: int) -> None:
-        self._search: Final = JointSearch(config, evaluator, size)
-        self._ignores_history: Final = config.analysis.ignore_history
-
-    def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
-        """Search each group when it is asked for; see `GroupSearcher`."""
-        return (self.search_one(group, tell) for group in groups)
-
-    def search_one(self, group: PositionGroup, tell: Callable[[float], None] = lambda done: None) -> list[Finding]:
-        """Return what was found in the positions of a group."""
-        start = told = time.monotonic()
-        done = [0.0] * len(group.positions)
-
-        def is_late(number: int, search: Progress) -> bool:
-            nonlocal told
-            now = time.monotonic()
-            part = (now - start) / group.seconds if group.seconds else search.visits / (group.visits or inf)
-            done[number] = min(1.0, part)
-            if now > told + PROGRESS_INTERVAL:
-                told = now
-                tell(sum(done))
-            return group.seconds is not None and now - start >= group.seconds
-
-        watchers = (partial(is_late, number) for number in range(len(done)))
-        limits = (Limits(visits=group.visits, watcher=watcher) for watcher in watchers)
-        asked = (SearchRequest(each, ignores_history=self._ignores_history) for each in limits)
-        reports = self._search.run([(position.game, position.to_play) for position in group.positions], *asked)
-        return [
-            finding_of(position, report, played)
-            for position, report, played in zip(group.positions, reports, group.played, strict=True)
-        ]
+The second argument receives what has been done of the group that is being searched, in positions, now and then.
+"""
 
 
 def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
@@ -239,11 +199,13 @@ class SavedWork:
         if path is None:
             return
         lines = complete_lines(path)
-        if lines and lines[0] == key:
-            for line in lines[1:]:
-                self._read(line)
-        else:
+        if not lines or lines[0] != key:
             path.write_text(key + "\n", "utf-8")
+            return
+        for line in lines[1:]:
+            with suppress(ValueError, KeyError, TypeError):  # it is damaged: its position is searched again
+                kind, place, data = json_of(line)
+                self._findings[kind, place] = Finding.from_json(data)
 
     def get(self, first_pass: bool, place: int) -> Finding | None:
         """Return what was found in a place of a record, None if it was not searched yet."""
@@ -264,15 +226,6 @@ class SavedWork:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def _read(self, line: str) -> None:
-        """Add a line, unless it is damaged; its position is then searched again."""
-        try:
-            kind, place, data = json_of(line)
-            finding = Finding.from_json(data)
-        except (ValueError, KeyError, TypeError):
-            return
-        self._findings[kind, place] = finding
-
 
 class GameAnalysis:
     """Analyses games with one evaluator, which stays open, `group` positions (by default GROUP) side by side.
@@ -288,15 +241,17 @@ class GameAnalysis:
         effort: Effort,
         *,
         group: int | None = None,
-        searcher: GroupSearcher | None = None,
+        searcher: Searcher | None = None,
     ) -> None:
         evaluator = scoring_evaluator("a review", evaluator)
         config = seeded(config)
-        self._effort: Final = effort
+        self.effort: Final = effort
         self._group: Final = group or GROUP
         network = [evaluator.info.name, evaluator.info.fingerprint]
         self._settings: Final = [__version__, FORMAT, *network, str(effort), str(config.search), str(config.puct)]
-        self._searcher: Final = searcher or GroupSearch(config, evaluator, self._group)
+        self._ignores_history: Final = config.analysis.ignore_history
+        self._searcher: Final = searcher
+        self._search: Final = None if searcher else JointSearch(config, evaluator, self._group)
         self._info: Final = evaluator.info
 
     def network(self, line: GameLine) -> str:
@@ -308,37 +263,55 @@ class GameAnalysis:
         game = [str(line.rules), str(line.komi), *(["variations"] if line.variations else []), *more]
         return hashlib.sha256(data + "\0".join([*self._settings, *game]).encode()).hexdigest()
 
-    def visits(self, points: int) -> int | None:
-        """Return the visits of a position in the first pass, None if time limits it."""
-        return self._effort.first_visits(points)
+    def search_group(self, group: PositionGroup, tell: Callable[[float], None] = lambda done: None) -> list[Finding]:
+        """Return what this analysis's own search finds in the positions of a group; see `Searcher`."""
+        assert self._search is not None, "another searcher has the groups"
+        start = told = time.monotonic()
+        done = [0.0] * len(group.positions)
+
+        def is_late(number: int, search: Progress) -> bool:
+            nonlocal told
+            now = time.monotonic()
+            part = (now - start) / group.seconds if group.seconds else search.visits / (group.visits or inf)
+            done[number] = min(1.0, part)
+            if now > told + PROGRESS_INTERVAL:
+                told = now
+                tell(sum(done))
+            return group.seconds is not None and now - start >= group.seconds
+
+        watchers = (partial(is_late, number) for number in range(len(done)))
+        limits = (Limits(visits=group.visits, watcher=watcher) for watcher in watchers)
+        asked = (SearchRequest(each, ignores_history=self._ignores_history) for each in limits)
+        reports = self._search.run([(position.game, position.to_play) for position in group.positions], *asked)
+        return list(map(finding_of, group.positions, reports))
+
+    def _found(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
+        """Return what is found in the groups, each of which is searched when it is asked for, unless others search."""
+        return self._searcher(groups, tell) if self._searcher else (self.search_group(each, tell) for each in groups)
 
     def look_at(self, positions: Sequence[GamePosition], visits: int) -> list[Finding]:
         """Return what is found in positions beside the game's."""
-        groups = [positions[start : start + self._group] for start in range(0, len(positions), self._group)]
-        asked = (PositionGroup(tuple(group), (None,) * len(group), visits) for group in groups)
-        return [finding for found in self._searcher.search(asked, lambda done: None) for finding in found]
+        groups = (positions[start : start + self._group] for start in range(0, len(positions), self._group))
+        asked = (PositionGroup(tuple(group), visits) for group in groups)
+        return [finding for found in self._found(asked, lambda done: None) for finding in found]
 
     def run(self, line: GameLine, saved: SavedWork, progress: OnProgress) -> list[Finding]:
         """Return what was found in each place of `line`; an exception that `progress` raises ends it."""
-        search = partial(self._search, line, saved, progress)
-        visits = self._effort.first_visits(line.points)
-        total, seconds = self._effort.total, self._effort.seconds
-        everything = range(len(line.places))
-        if total is not None:
-            seconds = FIRST_PASS_TIME * total / len(everything)
-        findings = search(everything, visits, seconds, begin=0.0, end=0.5 if self._effort.has_second_pass else 1.0)
-        if not self._effort.has_second_pass:
+        search, everything = partial(self._pass, line, saved, progress), range(len(line.places))
+        visits, total = self.effort.first_visits(line.points), self.effort.total
+        seconds = self.effort.seconds if total is None else FIRST_PASS_TIME * total / len(everything)
+        findings = search(everything, visits, seconds)
+        if not self.effort.has_second_pass:
             return findings
         again = of_interest(findings, line.places)
         seconds = None if total is None else (1.0 - FIRST_PASS_TIME) * total / len(again)
-        more = None if visits is None else SECOND_FACTOR * visits
-        found = search(again, more, seconds, begin=0.5, end=1.0)
+        found = search(again, None if visits is None else SECOND_FACTOR * visits, seconds, is_first=False)
         for place, finding in zip(again, found, strict=True):
             if finding.visits > findings[place].visits:  # in a short time a second look may see less
                 findings[place] = finding
         return findings
 
-    def _search(
+    def _pass(
         self,
         line: GameLine,
         saved: SavedWork,
@@ -347,28 +320,24 @@ class GameAnalysis:
         visits: int | None,
         seconds: float | None,
         *,
-        begin: float,
-        end: float,
+        is_first: bool = True,
     ) -> list[Finding]:
-        """Return the findings of these places, each searched with `visits` or for `seconds`.
-
-        This pass is the review from the share `begin` to the share `end` of it.
-        """
-        is_first, found = begin == 0.0, list[Finding]()
+        """Return the findings of these places, each searched with `visits` or for `seconds`."""
+        found, passes = list[Finding](), 2 if self.effort.has_second_pass else 1
         groups = [places[start : start + self._group] for start in range(0, len(places), self._group)]
         missing = [group for group in groups if any(saved.get(is_first, place) is None for place in group)]
 
         def asked(group: Sequence[int]) -> PositionGroup:
-            at, limit = [line.places[place] for place in group], None if seconds is None else len(group) * seconds
-            return PositionGroup(tuple(each.position for each in at), tuple(each.played for each in at), visits, limit)
+            positions = tuple(line.places[place][0] for place in group)
+            return PositionGroup(positions, visits, None if seconds is None else len(group) * seconds)
 
         def tell(more: float) -> None:
-            done = len(found) + more
+            done, before = len(found) + more, 0 if is_first else 1
             text = f"{'position' if is_first else 'second look'} {int(done)}/{len(places)}"
-            progress(begin + (end - begin) * done / len(places), text)
+            progress((before + done / len(places)) / passes, text)
 
         tell(0.0)
-        results = self._searcher.search(map(asked, missing), tell)
+        results = self._found(map(asked, missing), tell)
         for group in groups:
             known = [finding for place in group if (finding := saved.get(is_first, place)) is not None]
             if len(known) < len(group):

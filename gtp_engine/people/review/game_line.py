@@ -29,26 +29,15 @@ MOST_VARIATIONS: Final = 1000
 class GamePosition:
     """The position after `number` moves, and the colour to play there.
 
-    `is_changed` is set where the record adds or removes stones after the last move.
+    `is_changed` is set where the record adds or removes stones after the last move; `played` is the point played next,
+    None at the end of a line.
     """
 
     number: int
     game: Game
     to_play: int
     is_changed: bool = False
-
-
-class RecordPlace(NamedTuple):
-    """A position of a record, and how its line goes on.
-
-    `before` is the place of the position before and `vertex` the move played there, both None for the first position;
-    `played` is the point played next, None at the end of a line.
-    """
-
-    position: GamePosition
-    before: int | None
-    vertex: str | None
-    played: int | None
+    played: int | None = None
 
 
 class Variation(NamedTuple):
@@ -90,12 +79,14 @@ class GameLine:
         return game.width * game.height
 
     @cached_property
-    def places(self) -> tuple[RecordPlace, ...]:
-        """All positions: those of the main line, then those of the variations in order."""
-        places = [RecordPlace(self.positions[0], None, None, self.moves[0].point if self.moves else None)]
-        _extend(places, 0, self.moves, self.positions[1:])
+    def places(self) -> tuple[tuple[GamePosition, int | None], ...]:
+        """All positions, each with the place of the one before: the main line's, then the variations' in order."""
+        places = [(position, position.number - 1 if position.number else None) for position in self.positions]
         for variation in self.variations:
-            _extend(places, variation.before, variation.moves, variation.positions)
+            before = variation.before
+            for position in variation.positions:
+                places.append((position, before))
+                before = len(places) - 1
         return tuple(places)
 
     @cached_property
@@ -107,14 +98,6 @@ class GameLine:
     def komi(self) -> float:
         """The komi, without points for a handicap."""
         return self.positions[0].game.komi
-
-
-def _extend(places: list[RecordPlace], before: int, moves: Sequence[Move], positions: Sequence[GamePosition]) -> None:
-    """Add the positions after `moves`, which begin in place `before`."""
-    following = [*(move.point for move in moves[1:]), None]
-    for move, position, played in zip(moves, positions, following, strict=True):
-        places.append(RecordPlace(position, before, position.game.vertex(move.point), played))
-        before = len(places) - 1
 
 
 def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:
@@ -132,6 +115,8 @@ def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLi
 _BYOYOMI: Final = re.compile(r"[0-9]+\s*[x×]\s*([0-9]+(?:\.[0-9]+)?)")
 _FISCHER: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:s|sec|seconds)?\s*fischer", re.IGNORECASE)
 """Overtime as servers write it: "5x30 byo-yomi", "10 fischer"; SGF leaves the text to the program."""
+_MAIN_TIME: Final = re.compile(r"\A\s*\+?([0-9]{1,7}(?:\.[0-9]*)?)\s*\Z")
+"""Seconds, less than a hundred days."""
 
 
 def _seconds_used(data: bytes, moves: int) -> tuple[float | None, ...]:
@@ -139,7 +124,7 @@ def _seconds_used(data: bytes, moves: int) -> tuple[float | None, ...]:
     nodes = GameTree(data).main_line()
     overtime = " ".join(nodes[0].get("OT"))
     period, increment = _first_number(_BYOYOMI, overtime), _first_number(_FISCHER, overtime) or 0.0
-    main = _number(nodes[0].get("TM"))
+    main = _first_number(_MAIN_TIME, "".join(nodes[0].get("TM")[:1]))
     left: dict[int, float | None] = {BLACK: main, WHITE: main}
     used: list[float | None] = []
     for node in nodes:
@@ -163,26 +148,14 @@ def _first_number(pattern: re.Pattern[str], text: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def _number(values: Sequence[str]) -> float | None:
-    """Return the number of seconds that a property has, None if it has none."""
-    try:
-        number = float(values[0]) if values else -1.0
-    except ValueError:
-        return None
-    return number if 0 <= number < _LONGEST else None  # not a number is neither
-
-
-_LONGEST: Final = 1e7
-"""Seconds; a hundred days are no time for a move."""
-
-
 def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:
     """Return the line of a record; raises SgfError if it cannot be replayed."""
     changed = {setup.move_index for setup in record.later_setups if setup.stones or setup.emptied}
     positions = []
     for number, game in enumerate(replay(record, rules, komi)):
-        to_play = record.moves[number].color if number < len(record.moves) else game.to_play
-        positions.append(GamePosition(number, game.copy(), to_play, is_changed=number in changed))
+        is_last = number == len(record.moves)
+        color, point = (game.to_play, None) if is_last else record.moves[number]
+        positions.append(GamePosition(number, game.copy(), color, number in changed, point))
     return GameLine(record, tuple(positions), notes=notes_on_changes(positions))
 
 

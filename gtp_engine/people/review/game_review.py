@@ -147,16 +147,16 @@ class Finding:
         return cls(**{**data, "candidates": candidates, "ownership": tuple(data["ownership"])})
 
 
-def finding_of(position: GamePosition, report: SearchReport, played: int | None) -> Finding:
-    """Return what a search of a position found; `played` is the point of the move played there, None at the end."""
-    game = position.game
+def finding_of(position: GamePosition, report: SearchReport) -> Finding:
+    """Return what a search of a position found."""
+    game, played = position.game, position.played
     points = board_points(game.width, game.height)
     seen = outlook_of(report, BLACK)
     moves = [move for move in report.moves if move.symmetry_of is None][:MOST_CANDIDATES]
     prior = None if played is None or report.raw is None else round(float(report.raw.policy[played]), 4)
     return Finding(
         number=position.number,
-        to_play=color_letter(position.to_play),
+        to_play=to_color(position.to_play).letter,
         visits=report.visits,
         winrate=round(seen.winrate, 4),
         lead=round(seen.lead, 2),
@@ -186,11 +186,6 @@ def stones_of(game: Game) -> str:
 def seen_by(color: str, found: Candidate | Finding) -> tuple[float, float]:
     """Return winrate and lead of a position or a move as a colour, "B" or "W", sees them."""
     return (found.winrate, found.lead) if color == "B" else (1.0 - found.winrate, -found.lead)
-
-
-def color_letter(color: int) -> str:
-    """Return "B" or "W"."""
-    return "B" if color == BLACK else "W"
 
 
 def _candidate(move: MoveReport, position: GamePosition) -> Candidate:
@@ -245,17 +240,13 @@ class PlayedMove:
     @property
     def is_mistake(self) -> bool:
         """Whether the move lost enough to be marked."""
-        return _is_mistake(self.points_lost, self.winrate_lost, is_decided=self.is_decided)
+        is_decisive = not self.is_decided and self.winrate_lost >= DECISIVE and self.points_lost >= RIGHT
+        return self.points_lost >= DOUBTFUL or is_decisive
 
     @property
     def weight(self) -> tuple[bool, float, float]:
         """What mistakes are ordered by: winrate lost in an undecided game; then points lost in a decided one."""
         return not self.is_decided, 0.0 if self.is_decided else self.winrate_lost, self.points_lost
-
-
-def _is_mistake(points_lost: float, winrate_lost: float, *, is_decided: bool) -> bool:
-    is_decisive = not is_decided and winrate_lost >= DECISIVE and points_lost >= RIGHT
-    return points_lost >= DOUBTFUL or is_decisive
 
 
 def _biggest(moves: Iterable[PlayedMove]) -> list[PlayedMove]:
@@ -412,12 +403,6 @@ class GameReview:
             played_like=self.played_like.get(letter, PlayedLike()),
         )
 
-    def with_people_of(self, data: Mapping[str, Any]) -> "GameReview":
-        """Return the review with what `to_json` wrote of the choices of people."""
-        choices = [move["people"] and PeopleChoice(**move["people"]) for move in data["moves"]]
-        moves = tuple(replace(move, people=choice) for move, choice in zip(self.moves, choices, strict=True))
-        return replace(self, moves=moves)
-
     def to_json(self) -> dict[str, Any]:
         """Return the review as values of JSON; docs/review.md describes them."""
         line, game = self.line, self.line.positions[0].game
@@ -433,7 +418,7 @@ class GameReview:
                 "handicap": line.record.handicap,
                 "result": line.record.result,
                 "date": line.record.date,
-                "setup": [[color_letter(stone.color), game.vertex(stone.point)] for stone in game.setup_stones],
+                "setup": [[stone.color.letter, game.vertex(stone.point)] for stone in game.setup_stones],
             },
             "players": {color: asdict(self.side(color)) for color in ("B", "W")},
             "person": self.person,
@@ -455,7 +440,10 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     variations = []
     for variation in line.variations:
         after = findings[count : count + len(variation.moves)]
-        start = _played(findings[variation.before], game.vertex(variation.moves[0].point))
+        start, first = findings[variation.before], game.vertex(variation.moves[0].point)
+        start = replace(
+            start, played_prior=next((each.prior for each in start.candidates if each.vertex == first), None)
+        )
         played = zip(variation.moves, [start, *after[:-1]], after, variation.positions, strict=True)
         variations.append(
             ReviewedVariation(variation, start, tuple(played_move(*each) for each in played), tuple(after))
@@ -464,51 +452,42 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     return GameReview(line, tuple(findings[: len(line.positions)]), moves, network, tuple(variations))
 
 
-def _played(before: Finding, vertex: str) -> Finding:
-    """Return a finding with the prior of `vertex` as that of the move played, None if it was no candidate."""
-    priors = {candidate.vertex: candidate.prior for candidate in before.candidates}
-    return replace(before, played_prior=priors.get(vertex))
-
-
 def played_move(move: Move, before: Finding, after: Finding, position: GamePosition) -> PlayedMove:
     """Return a move with what it lost; `position` is the one after it."""
     game = position.game
     area = game.width * game.height
-    color, vertex = color_letter(move.color), game.vertex(move.point)
+    color, vertex = move.color.letter, game.vertex(move.point)
     (winrate, lead), (winrate_after, lead_after) = seen_by(color, before), seen_by(color, after)
-    is_best = before.best is not None and before.best.vertex == vertex
+    best = None if before.best is None else before.best.vertex
     # A variation may begin with a move of the other side.
     is_compared = before.to_play == color and not position.is_changed
-    may_lose = is_compared and not is_best
-    lost = points_lost(lead, lead_after) if may_lose else 0.0
-    winrate_lost = round(max(0.0, winrate - winrate_after), 4) if may_lose else 0.0
+    may_lose = is_compared and vertex != best
     least, most = OPEN_WINRATES
-    is_decided = max(winrate, winrate_after) < least or min(winrate, winrate_after) > most
-    is_mistake = _is_mistake(lost, winrate_lost, is_decided=is_decided)
-    return PlayedMove(
+    played = PlayedMove(
         number=after.number,
         color=color,
         vertex=vertex,
-        points_lost=lost,
-        winrate_lost=winrate_lost,
-        best=None if before.best is None else before.best.vertex,
+        points_lost=points_lost(lead, lead_after) if may_lose else 0.0,
+        winrate_lost=round(max(0.0, winrate - winrate_after), 4) if may_lose else 0.0,
+        best=best,
         phase=PHASES[(after.number > OPENING_SHARE * area) + (after.number > MIDDLE_SHARE * area)],
-        mark=_mark(before, lost, is_best=is_best, is_mistake=is_mistake) if is_compared else None,
-        is_decided=is_decided,
+        mark=None,
+        is_decided=max(winrate, winrate_after) < least or min(winrate, winrate_after) > most,
     )
+    return replace(played, mark=_mark(before, played)) if is_compared else played
 
 
-def _mark(before: Finding, lost: float, *, is_best: bool, is_mistake: bool) -> str | None:
+def _mark(before: Finding, move: PlayedMove) -> str | None:
     """Return the property that marks a move, None for a usual one."""
-    if is_mistake:
-        return "BM" if lost >= BAD else "DO"
+    if move.is_mistake:
+        return "BM" if move.points_lost >= BAD else "DO"
     least, most = OPEN_WINRATES
     is_surprising = before.played_prior is not None and before.played_prior <= SURPRISING
-    if lost > NOTHING or not is_surprising or not least <= before.winrate <= most:
+    if move.points_lost > NOTHING or not is_surprising or not least <= before.winrate <= most:
         return None
     leads = [seen_by(before.to_play, candidate)[1] for candidate in before.candidates]
     is_far_better = len(leads) > 1 and all(leads[0] - lead >= FINE_GAIN for lead in leads[1:])
-    return "TE" if is_best and is_far_better else "IT"
+    return "TE" if move.vertex == move.best and is_far_better else "IT"
 
 
 def _mean_lost(moves: Sequence[PlayedMove]) -> float | None:

@@ -11,7 +11,9 @@ that people of the player's rank are likely to play, are compared by a search af
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,19 +27,19 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, put_row, take_rows
+from gtp_engine.evaluation.from_game import conditions_of, rows_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import to_color
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import human_evaluator_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.people.rank_estimate import (
     RANKS_ENDING,
-    MoveMeter,
     RankTable,
     check_comparable,
     estimate,
+    measured_moves,
     read_rank_table,
 )
 from gtp_engine.people.review.game_analysis import GameAnalysis
@@ -50,7 +52,6 @@ from gtp_engine.people.review.game_review import (
     PeopleChoice,
     PlayedLike,
     PlayedMove,
-    color_letter,
     points_lost,
     seen_by,
 )
@@ -87,7 +88,7 @@ class People:
 
     def __init__(self, strong: Evaluator, human: Evaluator, table: RankTable | None) -> None:
         self._human: Final = human
-        self._meter: Final = None if table is None else MoveMeter(strong, human)
+        self._measure: Final = partial(measured_moves, strong, human, most=MOVES_OF_RANK)
         self._table: Final = table
         self._lock: Final = threading.Lock()
         self.name: Final = human.info.name
@@ -101,13 +102,13 @@ class People:
         record = line.record
         text = record.black_rank if color == BLACK else record.white_rank
         given = _comparable(parse_rank(text or ""))
-        if self._meter is None or self._table is None:
+        if self._table is None:
             return PlayedLike(note=f"the network {self.name} has no table of ranks", rank=given)
         try:
             game = line.positions[-1].game
             check_comparable(record, game)
             with self._lock:
-                moves = self._meter.measure(game, color, most=MOVES_OF_RANK)
+                moves = self._measure(game, color)
             found = estimate(self._table, [moves])
         except TengenError as error:
             return PlayedLike(note=str(error), rank=given)
@@ -115,8 +116,8 @@ class People:
 
     def choices(self, line: GameLine, moves: Sequence[PlayedMove], ranks: Mapping[str, str]) -> "list[PeopleChoice]":
         """Return what people of the `ranks` of both colors play in the position before each move."""
-        positions = _rows(line)
-        games = [position.game for position in line.positions]
+        replayed, games = replay(line.record, line.rules, line.komi), [position.game for position in line.positions]
+        positions = rows_of(replayed, range(len(moves)), games[0].width, games[0].height)
         own = self._shares(games, positions, [ranks[move.color] for move in moves], range(len(moves)))
         of_others: dict[int, dict[str, float]] = {move.number: {} for move in moves if move.is_mistake}
         numbers = list(of_others)
@@ -169,17 +170,6 @@ class People:
         self._human.close()
 
 
-def _rows(line: GameLine) -> Positions:
-    """Return the positions before the moves, as networks take them."""
-    first, count = line.positions[0].game, len(line.moves)
-    positions, latest = (new_positions(rows, first.width, first.height) for rows in (count, 1))
-    rows = GameRows(latest)
-    for number, game in zip(range(count), replay(line.record, line.rules, line.komi), strict=False):
-        rows.fill(0, game)
-        put_row(positions, number, latest, 0)
-    return positions
-
-
 def _comparable(rank: str | None) -> str | None:
     """Return the rank among those that the network imitates that is nearest to `rank`; None for none."""
     if rank is None:
@@ -228,20 +218,25 @@ def completed(review: GameReview, analysis: GameAnalysis | None, people: People 
 
     Without an `analysis`, or if time limits it, the lessons have the moves that the review has looked at already.
     """
-    if people is not None and people.plays_on(review.line.positions[0].game):
+    line, first = review.line, review.line.positions[0].game
+    if people is not None and people.plays_on(first):
         review = _with_people(review, people)
     mistakes = sorted((move for color in "BW" for move in review.mistakes_of(color)), key=lambda move: move.number)
     known = [_known_answers(review, move) for move in mistakes]
-    visits = None if analysis is None else analysis.visits(review.line.points)
+    visits = None if analysis is None else analysis.effort.first_visits(line.points)
     if analysis is not None and visits is not None:
         wanted = []
         for move, answers in zip(mistakes, known, strict=True):
-            points = _points_to_compare(review, people, move) - {_point(review, vertex) for vertex in answers}
-            wanted += [(move, answers, each) for each in _positions_after(review.line, move.number, sorted(points))]
-        found = analysis.look_at([each for _, _, each in wanted], max(2, round(_VISITS_SHARE * visits)))
-        for (move, answers, position), after in zip(wanted, found, strict=True):
-            answer = _answer_after(review, move, position, after)
-            answers[answer.vertex] = answer
+            points: set[int] = {first.point(each.vertex) for each in review.findings[move.number - 1].candidates}
+            if people is not None and move.people is not None:
+                points.update(people.likely(line, move.number, move.people.rank))
+            others = _positions_after(line, move.number, sorted(points - {PASS, *map(first.point, answers)}))
+            wanted += [(move, answers, vertex, position) for vertex, position in others.items()]
+        found = analysis.look_at([position for *_, position in wanted], max(2, round(_VISITS_SHARE * visits)))
+        for (move, answers, vertex, _), after in zip(wanted, found, strict=True):
+            best = seen_by(move.color, review.findings[move.number - 1])[1]
+            lost = points_lost(best, seen_by(move.color, after)[1])
+            answers[vertex] = Answer(vertex, lost, (vertex, *_line(after)))
     lessons = []
     for move, answers in zip(mistakes, known, strict=True):
         compared = tuple(sorted(answers.values(), key=lambda answer: answer.points_lost))
@@ -251,7 +246,7 @@ def completed(review: GameReview, analysis: GameAnalysis | None, people: People 
 
 def _with_people(review: GameReview, people: People) -> GameReview:
     line = review.line
-    found = {color_letter(color): people.played_like(line, color) for color in (BLACK, WHITE)}
+    found = {to_color(color).letter: people.played_like(line, color) for color in (BLACK, WHITE)}
     ranks = {color: each.rank for color, each in found.items() if each.rank is not None}
     if len(ranks) == 1:  # of a player who is not known more is not said than that opponents are alike
         (known,) = ranks.values()
@@ -276,41 +271,16 @@ def _known_answers(review: GameReview, move: PlayedMove) -> dict[str, Answer]:
     return known
 
 
-def _points_to_compare(review: GameReview, people: People | None, move: PlayedMove) -> set[int]:
-    """Return the points whose moves a lesson compares."""
-    before = review.findings[move.number - 1]
-    points = {_point(review, candidate.vertex) for candidate in before.candidates}
-    if people is not None and move.people is not None:
-        points.update(people.likely(review.line, move.number, move.people.rank))
-    return points - {PASS}
-
-
-def _point(review: GameReview, vertex: str) -> int:
-    game = review.line.positions[0].game
-    return parse_vertex(vertex, width=game.width, height=game.height)
-
-
-def _positions_after(line: GameLine, number: int, points: Iterable[int]) -> list[GamePosition]:
-    """Return the positions after other moves than move `number`, without those that the rules forbid."""
+def _positions_after(line: GameLine, number: int, points: Iterable[int]) -> dict[str, GamePosition]:
+    """Return the positions after other moves than move `number`, by vertex, without those that the rules forbid."""
     before, color = line.positions[number - 1], line.moves[number - 1].color
-    found = []
+    found = {}
     for point in points:
         game = before.game.copy()
-        try:
+        with suppress(TengenError):
             game.play(point, color)
-        except TengenError:
-            continue
-        found.append(GamePosition(number, game, opponent(color)))
+            found[game.vertex(point)] = GamePosition(number, game, opponent(color))
     return found
-
-
-def _answer_after(review: GameReview, move: PlayedMove, position: GamePosition, after: Finding) -> Answer:
-    """Return the answer whose position was searched."""
-    before, game = review.findings[move.number - 1], position.game
-    assert game.last_move is not None
-    vertex = game.vertex(game.last_move.point)
-    lost = points_lost(seen_by(move.color, before)[1], seen_by(move.color, after)[1])
-    return Answer(vertex, lost, (vertex, *_line(after)))
 
 
 def _line(finding: Finding) -> tuple[str, ...]:

@@ -43,7 +43,6 @@ from gtp_engine.people.review.game_analysis import (
     PROGRESS_INTERVAL,
     Effort,
     GameAnalysis,
-    GroupSearch,
     OnProgress,
     PositionGroup,
     SavedWork,
@@ -188,10 +187,7 @@ class FileReviewer:
         review = replace(new_review(line, findings, self.analysis.network(line)), player=self.terms.player)
         if finished is None:
             review = self.complete(review) if self.complete else completed(review, self.analysis, self.people)
-            result = {**review.to_json(), "key": whole_key}
-        else:
-            review = review.with_people_of(finished)
-            result = {**finished, "key": whole_key}
+        result = {**(finished or review.to_json()), "key": whole_key}
         write_files(source.target, data, review, result, territory=self.terms.territory)
         saved.remove()
         return ReviewOutcome(source, result)
@@ -248,14 +244,13 @@ class ReviewWorkerMaker:
     def __call__(self, place: WorkerPlace) -> Callable[[bytes], Any]:
         """Return the worker."""
         evaluator, people = self.networks(place)
-        search = GroupSearch(self.config, evaluator, self.size)
-        analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size, searcher=search)
+        analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size)
         people_once = cache(people)
 
         def do(task: bytes) -> Any:
             asked = unpacked(task)
             if isinstance(asked, PositionGroup):
-                return search.search_one(asked)
+                return analysis.search_group(asked)
             return packed(completed(asked, analysis, people_once()))
 
         return do
@@ -297,7 +292,7 @@ class PooledSearcher:
     at_once: int
 
     def search(self, groups: Iterable[PositionGroup], tell: Callable[[float], None]) -> Iterator[list[Finding]]:
-        """Have all groups searched at once; see `GroupSearcher`.  Raises what `WorkerPool.submit` says."""
+        """Have all groups searched at once; see `game_analysis.Searcher`.  Raises what `WorkerPool.submit` says."""
         answers = [self.pool.submit(packed(group)) for group in groups]
         try:
             for answer in answers:

@@ -22,7 +22,6 @@ from gtp_engine.engine import Engine
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import is_own_output
-from gtp_engine.people.review.game_review import color_letter
 from gtp_engine.people.review.openings import GameIndex
 from gtp_engine.people.web.access import Pace, by_address, network_of
 from gtp_engine.people.web.client_socket import CHECK, ClientSocket, Locks
@@ -351,7 +350,7 @@ def _summary(saved: SavedGame, record: SgfRecord, review: Message) -> Message:
     The accuracy is that of `review` (see `SavedReviews.accuracies`) unless the game is another one by now.
     """
     game, _ = play_record(record)
-    line = [[color_letter(move.color), game.vertex(move.point)] for move in game.moves]
+    line = [[move.color.letter, game.vertex(move.point)] for move in game.moves]
     return {
         "title": saved.title,
         "names": {"black": record.black_name or "Black", "white": record.white_name or "White"},

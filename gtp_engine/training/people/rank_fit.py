@@ -22,7 +22,6 @@ from gtp_engine.people.rank_estimate import (
     COVERED,
     LEAST_MOVES,
     WORST,
-    MoveMeter,
     Numbers,
     RankTable,
     estimate,
@@ -49,7 +48,11 @@ class MeasuredGame(NamedTuple):
 
 
 def look_at(
-    games: Sequence[HumanGame], meter: MoveMeter, settings: RankFitSettings, *, is_stopped: Callable[[], bool] = never
+    games: Sequence[HumanGame],
+    measure: Callable[[Game, int], Numbers],
+    settings: RankFitSettings,
+    *,
+    is_stopped: Callable[[], bool] = never,
 ) -> Iterator[MeasuredGame]:
     """Yield what moves tell in games of as many held-out players of each group: two games each, if they have two."""
     rng = np.random.default_rng(settings.seed)
@@ -70,7 +73,7 @@ def look_at(
                 if is_stopped():
                     return
                 game, color = of_player[group][names[turn]][i]
-                moves = meter.measure(_played(game), color, most=settings.moves)
+                moves = measure(_played(game), color)
                 if len(moves) >= LEAST_MOVES:
                     yield MeasuredGame(names[turn], game.ranks[color - BLACK], moves)
 

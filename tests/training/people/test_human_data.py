@@ -6,6 +6,7 @@ import json
 import lzma
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, profile_values
 from gtp_engine.nn.metadata import read_info
-from gtp_engine.people.rank_estimate import COLUMNS, MoveMeter, read_rank_table
+from gtp_engine.people.rank_estimate import COLUMNS, measured_moves, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.game_data import is_name_held_out
@@ -293,9 +294,9 @@ def test_the_command_that_measures_ranks(tmp_path: Path, monkeypatch: pytest.Mon
 def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
     lines = [*ranked_lines(6), *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
     games = list(read_games([write_lines(tmp_path / "games.jsonl", lines)], pytest.fail))
-    meter = MoveMeter(UniformEvaluator(), UniformEvaluator())
-    found = list(look_at(games, meter, RankFitSettings(players=5, moves=24, held_out=1.0)))
+    measure = partial(measured_moves, UniformEvaluator(), UniformEvaluator(), most=24)
+    found = list(look_at(games, measure, RankFitSettings(players=5, moves=24, held_out=1.0)))
     assert {rank: sum(game.rank == rank for game in found) for rank in (1, 12)} == {1: 10, 12: 10}
     assert all(game.moves.shape == (24, len(COLUMNS)) for game in found)
-    of_half = list(look_at(games, meter, RankFitSettings(players=5, moves=24, held_out=0.5)))
+    of_half = list(look_at(games, measure, RankFitSettings(players=5, moves=24, held_out=0.5)))
     assert of_half and all(is_name_held_out(game.player, 0.5) for game in of_half)
