@@ -137,7 +137,7 @@ def test_masks_are_found_however_frames_come_in_pieces() -> None:
     whole = b"".join(frame(bytes(size)) for size in (0, 125, 126, 70_000))
     text, parser = whole + frame(b"{}", mask=b""), SimpleNamespace(feed_data=lambda data: (False, b""))
     for step in (1, 2, 5, 100, 10_000):
-        masked = client_socket._SoundFrames(parser, lambda reason: None)
+        masked = client_socket._SoundFrames(parser, SimpleNamespace(set_exception=print))
         end = next(place for place in range(0, len(text), step) if masked.feed_data(text[place : place + step])[0])
         assert end == (len(whole) + 1) // step * step, "a head of two bytes says it"
 

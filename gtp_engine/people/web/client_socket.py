@@ -178,12 +178,12 @@ class _SoundFrames:
     """Passes what a client sends on to aiohttp's `parser` as long as messages have at most `MOST_FRAGMENTS` frames.
 
     All have to be masked, as RFC 6455 (5.1) wants: so no page can have a browser send what a cache between takes for a
-    request of its own.
+    request of its own.  The `queue` that the parser fills gets the error otherwise.
     """
 
-    def __init__(self, parser: Any, refuse: Callable[[str], None]) -> None:
+    def __init__(self, parser: Any, queue: Any) -> None:
         self._parser: Final = parser
-        self._refuse: Final = refuse
+        self._queue: Final = queue
         self._begun = b""  # of a frame's head
         self._left = 0  # of a frame's content
         self._fragments = 0  # of a message that goes on
@@ -194,7 +194,7 @@ class _SoundFrames:
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         """Take what has come; return whether no more is wanted, and what was not taken."""
         if reason := self._fault(data):
-            self._refuse(reason)
+            self._queue.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, reason))
             return True, b""
         result: tuple[bool, bytes] = self._parser.feed_data(data)
         return result
@@ -226,12 +226,8 @@ class _Socket(web.WebSocketResponse):
         own = request.protocol
         request.transport.max_size = READ  # asyncio's: bytes of one call of recv
 
-        def refuse(reason: str) -> None:
-            assert self._reader is not None, "it is made before the parser"
-            self._reader.set_exception(WebSocketError(WSCloseCode.PROTOCOL_ERROR, reason))
-
         def set_parser(parser: Any, **options: Any) -> None:
-            own.set_parser(_SoundFrames(parser, refuse), **options)
+            own.set_parser(_SoundFrames(parser, self._reader), **options)
 
         masked = SimpleNamespace(set_parser=set_parser, keep_alive=own.keep_alive)
         super()._post_start(SimpleNamespace(_protocol=own, protocol=masked), protocol, writer)  # type: ignore[arg-type]
