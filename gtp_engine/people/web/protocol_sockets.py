@@ -83,9 +83,9 @@ async def serve_gtp(
 
             thread = threading.Thread(target=answer, name="gtp session", daemon=True)
             queues.add(lines)
-            loader.start()
-            thread.start()
             try:
+                loader.start()
+                thread.start()
                 await first_of(read(), over.wait())
                 await client.close()
             finally:
