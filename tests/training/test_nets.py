@@ -239,10 +239,10 @@ def test_training_goes_on_from_a_file_with_norms(tmp_path: Path, in_memory: bool
     from_file(tmp_path, tiny_module())
     config = replace(config, init=tmp_path / "net.onnx", in_memory=in_memory)
     fixed = replace(config, learning=replace(config.learning, fixed_norms=1.0))
-    place = new_loop(fixed).checkpoint().state["stream"]
+    place = new_loop(fixed).state()[1]["stream"]
     assert not new_loop(fixed).module.counts_statistics
     loop = new_loop(config)
     assert loop.module.counts_statistics
-    assert loop.checkpoint().state["stream"] == place, "the batches that were measured are trained on too"
+    assert loop.state()[1]["stream"] == place, "the batches that were measured are trained on too"
     begun = first_module(config, facts_of(config.data / "train"), print).eval()
     torch.testing.assert_close(run(loop.average.module, 5, 5), run(begun, 5, 5), rtol=1e-3, atol=1e-3)

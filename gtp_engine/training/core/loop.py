@@ -201,13 +201,10 @@ class TrainingRun(ABC):
         self.resume(checkpoint)
         return True
 
-    def checkpoint(self) -> Checkpoint:
-        """Return everything needed to resume here."""
-        return Checkpoint(*self._identity, *self.state(), self.steps, self.samples, self.seconds)
-
     def save(self) -> None:
-        """Write the checkpoint; raises ModelError if that is impossible."""
-        write_checkpoint(self.folder, self.checkpoint())
+        """Write the checkpoint, all that is needed to resume here; raises ModelError if that is impossible."""
+        checkpoint = Checkpoint(*self._identity, *self.state(), self.steps, self.samples, self.seconds)
+        write_checkpoint(self.folder, checkpoint)
 
     def run(self, observe: Observer = lambda *_: None, is_stopped: Callable[[], bool] = never) -> bool:
         """Train until the budget is used up, or `is_stopped`; return whether it is used up.

@@ -403,11 +403,14 @@ def _blocks(
         networks.append(Teacher(model_path(settings.player), settings))
     planner = plan_with_advantages if info.advantages else varied_plan
     maker = partial(BlockWorkerMaker, settings, planner=planner)
-    makers, server = [maker(*networks)], _server_of(networks, settings)
+    makers, server = [maker(*networks)], None
     if settings.ray is None and (settings.workers or 1) == 1:
         yield makers[0].blocks()
         return
-    if server is not None:
+    if _is_served(settings):
+        from gtp_engine.training.distillation.module_files import TorchModel
+
+        server = EvaluationServer([TorchModel(each.path, settings) for each in networks])
         makers, rows = [], max(settings.batch, SEARCH_BATCH)
         for _ in range(settings.workers or 1):
             ports = [server.port(number, rows=rows, area=area) for number in range(len(networks))]
@@ -417,12 +420,3 @@ def _blocks(
     pool = pooled_blocks(makers, settings.workers, settings.ray, log, files=files, threads=settings.threads)
     with server or nullcontext(), pool as blocks:
         yield blocks
-
-
-def _server_of(networks: Sequence[Teacher], settings: GenerateSettings) -> EvaluationServer | None:
-    """Return what runs the networks for all workers, None where each of them does."""
-    if not _is_served(settings):
-        return None
-    from gtp_engine.training.distillation.module_files import TorchModel
-
-    return EvaluationServer([TorchModel(network.path, settings) for network in networks])

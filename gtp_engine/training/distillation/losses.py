@@ -212,13 +212,9 @@ class HeldOut:
         self._seen: set[Path] = set()
 
     def validate(self, module: NetworkModule, machine: Machine) -> dict[ValidationSet, Agreement]:
-        """Return the agreement on each set."""
+        """Return the agreement of a module in evaluation mode on each set."""
         self._take_new_shards()
-        was_training = module.training
-        module.eval()
-        agreements = {place: _agreement(module, machine, self._batches(place)) for place in sorted(self._samples)}
-        module.train(was_training)
-        return agreements
+        return {place: _agreement(module, machine, self._batches(place)) for place in sorted(self._samples)}
 
     def _take_new_shards(self) -> None:
         """Take positions from shards that are new in the folder."""

@@ -139,7 +139,7 @@ def validate_file(network: Path, data: Path, *, positions: int, device: str) -> 
     `data` is a folder of data, `positions` the most of each set.  Raises ShardError if none are held out there.
     """
     machine = choose_machine(device, "float32")
-    agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)), machine)
+    agreements = HeldOut(data / HELD_OUT, positions).validate(machine.place(module_of_file(network)).eval(), machine)
     if not agreements:
         raise ShardError(f"no positions in {shown_path(data / HELD_OUT)}", advice="generate some")
     return agreements

@@ -104,11 +104,13 @@ def read_onnx(path: Path) -> Network:
             expected="a network that `gtp-engine train export` wrote",
             advice="for an imported network, give the .bin.gz file",
         )
-    network = _with_weights_of(properties[PROPERTY], model, path.name)
-    again = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
-    if _constants(again) != _constants(model):
-        raise _foreign(path.name)
-    return network
+    network = _with_weights_of(properties[PROPERTY], model)
+    if network is not None:
+        again = build_model(network, info_of_network(network, origin="", terms="", sha256=""))
+        if _constants(again) == _constants(model):
+            return network
+    given = f"the graph of {shown(path.name)} is not that of its architecture"
+    raise ModelError(given, expected="a file as it was exported")
 
 
 def _load(path: Path) -> Any:
@@ -121,8 +123,8 @@ def _load(path: Path) -> Any:
         raise ModelError(f"{shown(path.name)} is damaged or no ONNX file") from error
 
 
-def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
-    """Return the network with the weights of `model` at the positions of the marks.
+def _with_weights_of(architecture: str, model: Any) -> Network | None:
+    """Return the network with the weights of `model` at the positions of the marks, None where they do not fit.
 
     Scales that are folded into other weights are 1 and get no mark.
     """
@@ -143,19 +145,13 @@ def _with_weights_of(architecture: str, model: Any, name: str) -> Network:
     for place, numbers in _float_inputs(graph).items():
         found = in_file.get(place)
         if found is None or found.shape != numbers.shape:
-            raise _foreign(name)
+            return None
         is_mark = numbers >= _FIRST_MARK
         weights[numbers[is_mark].astype(np.int64) - _FIRST_MARK] = found[is_mark]
     if np.isnan(weights).any():
-        raise _foreign(name)
+        return None
     return network_of(
         architecture, lambda path, sizes: (weights[marks[path]] if path in marks else np.ones(sizes)).astype(np.float32)
-    )
-
-
-def _foreign(name: str) -> ModelError:
-    return ModelError(
-        f"the graph of {shown(name)} is not that of its architecture", expected="a file as it was exported"
     )
 
 

@@ -244,10 +244,7 @@ def _measure(module: NetworkModule, run: Callable[[], object]) -> dict[NormLayer
         found[norm].append((places.mean(dim=1), places.var(dim=1)))
 
     hooks = [norm.register_forward_pre_hook(look) for norm in found]
-    was_training = module.training
-    module.eval()
     run()
-    module.train(was_training)
     for hook in hooks:
         hook.remove()
     return {
