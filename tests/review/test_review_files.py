@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from puct_support import AreaEvaluator
@@ -14,6 +15,8 @@ from rich.cells import cell_len
 from gtp_engine.base import languages
 from gtp_engine.cli import cli
 from gtp_engine.cli.record_commands import ReviewSettings
+from gtp_engine.engine.game_end import StatusEstimate
+from gtp_engine.go.constants import padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
@@ -179,7 +182,9 @@ def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
     assert max(map(cell_len, text.splitlines())) <= 80
     assert "정확도" in text and "형세(집)" in text and "최소" not in text
     assert not re.search(r"accuracy|Lead|Black|White|lost|better|rank", text), text
-    report = ScoreReport(Game(5, 5), Score(15.0, 10.5), {}, "the game is not over", is_lead=False, moves=0)
+    neither = np.zeros(padded_length(5, 5), dtype=np.int32)
+    status = StatusEstimate(frozenset(), neither, True, False, (), neither, neither, neither.astype(np.float32))
+    report = ScoreReport(Game(5, 5), Score(15.0, 10.5), status, "the game is not over")
     assert report.to_text().startswith("B+4.5 (추정: 대국이 끝나지 않았습니다)\n흑 15, 백 10.5 (덤 ")
     assert report.to_text().splitlines()[1].endswith("규칙 중국")
 

@@ -7,11 +7,9 @@ from gtp_engine import __version__
 from gtp_engine.base.errors import SgfError
 from gtp_engine.base.languages import _, rules_text
 from gtp_engine.engine.engine import Engine
-from gtp_engine.engine.final_score import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY
+from gtp_engine.engine.final_score import ALIVE, BLACK_TERRITORY, DAME, DEAD, SEKI, WHITE_TERRITORY, FinalScore
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import Point
-from gtp_engine.go.game import Game
-from gtp_engine.go.scoring import Score
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.values import format_rules
@@ -23,19 +21,10 @@ _STATUSES: Final = (ALIVE, DEAD, SEKI, BLACK_TERRITORY, WHITE_TERRITORY, DAME)
 
 
 @dataclass(frozen=True)
-class ScoreReport:
-    """The score of a position: `statuses` has the status of every point, as in GTP's final_status_list.
+class ScoreReport(FinalScore):
+    """The score of a position of a record: `statuses` has the status of every point, as in GTP's final_status_list."""
 
-    `doubt` says why the score is not counted, but the lead that the network expects; it is empty if it is counted.
-    """
-
-    game: Game
-    score: Score
-    statuses: dict[Point, str]
-    doubt: str
-    is_lead: bool
-    """Whether only the difference of the two sides' points is estimated."""
-    moves: int
+    moves: int = 0
     """Moves of the record before the position."""
     notes: tuple[str, ...] = ()
     """What of the record was ignored or guessed."""
@@ -51,7 +40,7 @@ class ScoreReport:
             "format": FORMAT,
             "program": f"Tengen {__version__}",
             "result": self.result,
-            "is_counted": not self.doubt,
+            "is_counted": self.is_counted,
             "doubt": self.doubt,
             "black": None if self.is_lead else self.score.black,
             "white": None if self.is_lead else self.score.white,
@@ -107,4 +96,4 @@ def score_record(
     record = engine.load_sgf(data, move_number)
     moves = len(record.moves) if move_number is None else min(move_number - 1, len(record.moves))
     found = engine.outcome(cancel)
-    return ScoreReport(found.game, found.score, found.statuses, found.doubt, found.is_lead, moves, record.notes)
+    return ScoreReport(found.game, found.score, found.status, found.doubt, found.is_lead, moves, record.notes)
