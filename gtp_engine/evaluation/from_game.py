@@ -236,7 +236,7 @@ class GameRows:
         )
 
 
-def rows_of(games: Iterable[Game], numbers: Sequence[int], width: int, height: int) -> Positions:
+def replayed_rows(games: Iterable[Game], numbers: Sequence[int], width: int, height: int) -> Positions:
     """Return positions of a game that is being replayed, each by how many of `games` come before it, ascending."""
     positions, latest = new_positions(len(numbers), width, height), new_positions(1, width, height)
     rows, wanted = GameRows(latest), {number: place for place, number in enumerate(numbers)}

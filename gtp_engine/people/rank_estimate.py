@@ -32,7 +32,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import conditions_of, rows_of, write_conditions
+from gtp_engine.evaluation.from_game import conditions_of, replayed_rows, write_conditions
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move
@@ -158,7 +158,7 @@ def measured_moves(strong: Evaluator, human: Evaluator, game: Game, color: int, 
     if count == 0:
         return np.zeros((0, len(COLUMNS)))
     numbers = np.unique([plies, np.add(plies, 1)])
-    rows = rows_of(_replayed(game), numbers.tolist(), SIDE, SIDE)
+    rows = replayed_rows(_replayed(game), numbers.tolist(), SIDE, SIDE)
     before, after = (take_rows(rows, np.searchsorted(numbers, np.add(plies, more))) for more in (0, 1))
     points = np.array([game.moves[ply].point for ply in plies])
     here, later = _evaluate(strong, before, count), _evaluate(strong, after, count)

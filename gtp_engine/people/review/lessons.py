@@ -27,7 +27,7 @@ from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import conditions_of, rows_of, write_conditions, write_game
+from gtp_engine.evaluation.from_game import conditions_of, replayed_rows, write_conditions, write_game
 from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import to_color
@@ -117,7 +117,7 @@ class People:
     def choices(self, line: GameLine, moves: Sequence[PlayedMove], ranks: Mapping[str, str]) -> "list[PeopleChoice]":
         """Return what people of the `ranks` of both colors play in the position before each move."""
         replayed, games = replay(line.record, line.rules, line.komi), [position.game for position in line.positions]
-        positions = rows_of(replayed, range(len(moves)), games[0].width, games[0].height)
+        positions = replayed_rows(replayed, range(len(moves)), games[0].width, games[0].height)
         own = self._shares(games, positions, [ranks[move.color] for move in moves], range(len(moves)))
         of_others: dict[int, dict[str, float]] = {move.number: {} for move in moves if move.is_mistake}
         numbers = list(of_others)
