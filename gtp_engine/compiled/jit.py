@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, ParamSpec, S
 
 import numpy as np
 
-from gtp_engine.compiled.kernel_cache import compilation_note, note_damaged, note_unsaved
+from gtp_engine.compiled.kernel_cache import compilation_note
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -82,42 +82,6 @@ def interpret_until_loaded(wanted: Callable[[KernelCall], None] | None) -> None:
     _Kernel.wanted = staticmethod(wanted) if wanted is not None else None
 
 
-def require_saving() -> None:
-    """Let compilations raise OSError from now on where their code cannot be written to the cache."""
-    _TolerantCache.must_save = True
-
-
-class _TolerantCache:
-    """numba's cache of one kernel: damaged code is compiled again, code that cannot be written runs all the same."""
-
-    must_save = False
-
-    def __init__(self, cache: Any) -> None:
-        self._cache: Final = cache
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-    def load_overload(self, signature: object, context: object) -> Any:
-        """Return the code for a signature, None if there is none, or it was cut off as the machine went down."""
-        try:
-            return self._cache.load_overload(signature, context)
-        except Exception:  # unpickling damaged data raises almost anything
-            note_damaged()
-            with contextlib.suppress(OSError):
-                self._cache.flush()
-            return None
-
-    def save_overload(self, signature: object, code: object) -> None:
-        """Write the code for a signature."""
-        try:
-            self._cache.save_overload(signature, code)
-        except OSError as error:
-            if self.must_save:
-                raise
-            note_unsaved(error)
-
-
 class _Kernel:
     """A function and its two compiled versions: one that Python calls, one that kernels call.
 
@@ -164,7 +128,7 @@ class _Kernel:
             return self._entry(*args)
         result = self._for_python(*args)
         versions = getattr(self._for_python, "overloads", {})  # none with NUMBA_DISABLE_JIT
-        if _checks_types():
+        if _numba().config.BOUNDSCHECK:  # then every call comes here
             assert len(versions) == 1, f"arguments of {self.py_func.__qualname__} have two types: {[*versions]}"
         elif versions:
             # An OrderedDict looks its values up: Ctrl-C in the hash of a type would be a KeyError.
@@ -193,22 +157,20 @@ class _Kernel:
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        from gtp_engine.compiled.jit_linking import LeanCompiler, cache_of  # here: it imports numba
+        from gtp_engine.compiled.jit_linking import LeanCompiler, TolerantCache  # here: it imports numba
 
         version = _numba().njit(**self.targetoptions, pipeline_class=LeanCompiler)(self.py_func)
         if hasattr(version, "_cache"):  # not with NUMBA_DISABLE_JIT, which leaves the function as it is
-            version._cache = _TolerantCache(cache_of(self.py_func))
-            version._compiler.compile = self._telling(version._compiler.compile)
+            version._cache = TolerantCache(self.py_func)  # type: ignore[no-untyped-call]  # numba has no types
+            compile_ = version._compiler.compile
+
+            def compile_and_tell(*arguments: Any) -> Any:
+                """Compile, and say why a call takes long."""
+                with compilation_note.compiling() if self._is_called else contextlib.nullcontext():
+                    return compile_(*arguments)
+
+            version._compiler.compile = compile_and_tell
         return version
-
-    def _telling(self, compile_: Callable[..., Any]) -> Callable[..., Any]:
-        """Return numba's method that compiles, which also says why a call takes long."""
-
-        def compile_and_tell(*arguments: Any) -> Any:
-            with compilation_note.compiling() if self._is_called else contextlib.nullcontext():
-                return compile_(*arguments)
-
-        return compile_and_tell
 
     @functools.cached_property
     def _for_kernels(self) -> Any:
@@ -221,42 +183,29 @@ class _Kernel:
         return _numba().njit(**options)(twin)
 
 
-@functools.cache
-def _checks_types() -> bool:
-    """Return whether the types of every call are looked up, and a second one is an error: with bounds checks."""
-    return bool(_numba().config.BOUNDSCHECK)
-
-
-@functools.cache
-def _numba() -> Any:
-    """Return the module numba, ready to compile."""
-    import numba  # here: it takes most of the time until an engine that interprets answers
-
-    _start_numba()
-    return numba
-
-
 _start_lock: Final = threading.Lock()
 _START_ATTEMPTS: Final = 20
 
 
-def _start_numba() -> None:
-    """Create the context that all compilers share; numba does so when the first kernel is called.
+@functools.cache
+def _numba() -> Any:
+    """Return the module numba with the context that all compilers share, which it creates for the first kernel.
 
-    It goes through the built-in names, and fails with RuntimeError if another thread adds one meanwhile, as the import
-    of onnxruntime does; then it is tried again.
+    It goes through the built-in names for that, and fails with RuntimeError if another thread adds one meanwhile, as
+    the import of onnxruntime does; then it is tried again.
     """
+    import numba  # here: it takes most of the time until an engine that interprets answers
     from numba.core.registry import cpu_target
 
     with _start_lock:
         for attempt in range(1, _START_ATTEMPTS + 1):
             try:
                 cpu_target.target_context  # noqa: B018
+                break
             except RuntimeError:
                 if attempt == _START_ATTEMPTS:
                     raise
-            else:
-                return
+    return numba
 
 
 _plain: Final[dict[int, dict[str, Any]]] = {}

@@ -15,11 +15,17 @@ from typing import Any, ClassVar, Final
 from llvmlite.binding import Linkage, parse_assembly
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.typed_passes import AnnotateTypes
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
 
-from gtp_engine.compiled.kernel_cache import PACKAGE, cache_directory, is_in_wing, wing_hash
+from gtp_engine.compiled.kernel_cache import (
+    PACKAGE,
+    cache_directory,
+    is_in_wing,
+    note_damaged,
+    note_unsaved,
+    wing_hash,
+)
 
 
 class _WithoutMachineCode:
@@ -75,51 +81,23 @@ class _LinkedLibrary(_LeanLibrary):
         """Do nothing instead of linking, optimizing and generating machine code."""
 
 
-class _UseLibrary(LoweringPass):
-    """Makes the lowering that follows write to a library of another class."""
-
-    library_class: ClassVar[type[_LeanLibrary]]
-
-    def __init__(self) -> None:
-        """Do what numba's base class requires; there is nothing to set."""
-        super().__init__()
-
-    def run_pass(self, state: Any) -> bool:
-        """Create the library; return False, as the function is unchanged."""
-        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        return False
-
-
-@register_pass(mutates_CFG=False, analysis_only=True)
-class _UseLeanLibrary(_UseLibrary):
-    _name = "use_lean_library"
-    library_class = _LeanLibrary
-
-
-@register_pass(mutates_CFG=False, analysis_only=True)
-class _UseLinkedLibrary(_UseLibrary):
-    _name = "use_linked_library"
-    library_class = _LinkedLibrary
-
-
-class LeanCompiler(CompilerBase):
+class LeanCompiler(Compiler):
     """numba's compiler, for a kernel that Python calls."""
 
-    use_library: ClassVar[type[_UseLibrary]] = _UseLeanLibrary
+    library: ClassVar[type[_LeanLibrary]] = _LeanLibrary
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return numba's passes with one of our own."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(self.use_library, AnnotateTypes)
-        passes.finalize()
-        return [passes]
+        """Return numba's passes, which write to a library of ours."""
+        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        passes: list[PassManager] = super().define_pipelines()
+        return passes
 
 
 class LinkedCompiler(LeanCompiler):
     """The same for a kernel that kernels call, without machine code."""
 
-    use_library = _UseLinkedLibrary
+    library = _LinkedLibrary
 
 
 class _Locator(_CacheLocator):
@@ -145,7 +123,7 @@ class _Locator(_CacheLocator):
     def from_function(cls, py_func: Any, py_file: str) -> "_Locator":
         """Return the locator for a function of a source; its folder exists if it can be created."""
         locator = cls(py_func, Path(py_file).resolve())
-        with contextlib.suppress(OSError):  # `jit` reports what cannot be written
+        with contextlib.suppress(OSError):  # `TolerantCache` reports what cannot be written
             Path(locator._cache_path).mkdir(exist_ok=True)
         return locator
 
@@ -166,19 +144,32 @@ class _SharedCacheImpl(CompileResultCacheImpl):
     _locator_classes: ClassVar = [_Locator]  # type: ignore[misc]  # numba declares no ClassVar
 
 
-class _SharedCache(FunctionCache):
+class TolerantCache(FunctionCache):
+    """numba's cache on disk for a function's code, which installations of equal sources share.
+
+    Damaged code is compiled again, code that cannot be written runs all the same.
+    """
+
     _impl_class = _SharedCacheImpl
 
     def load_overload(self, sig: object, target_context: Any) -> Any:
-        """Return the code for a signature, None if there is none.
+        """Return the code for a signature, None if there is none, or it was cut off as the machine went down.
 
         numba's method first makes ready to compile, which took nearly half of the time in which kernels are loaded;
         compiling does so anyway.
         """
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        except Exception:  # unpickling damaged data raises almost anything
+            note_damaged()
+            with contextlib.suppress(OSError):
+                self.flush()
+        return None
 
-
-def cache_of(function: Any) -> Any:
-    """Return numba's cache on disk for a function's code, which installations of equal sources share."""
-    return _SharedCache(function)
+    def save_overload(self, sig: object, data: object) -> None:
+        """Write the code for a signature."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            note_unsaved(error)

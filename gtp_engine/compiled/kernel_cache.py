@@ -305,10 +305,18 @@ def record_compiled(name: str) -> None:
 
 _unsaved: Final = threading.Event()
 """Set once code of this process could not be written."""
+_must_save: Final = threading.Event()
+
+
+def require_saving() -> None:
+    """Let compilations raise OSError from now on where their code cannot be written."""
+    _must_save.set()
 
 
 def note_unsaved(error: OSError) -> None:
     """Remember that compiled code could not be written, and tell the user the first time."""
+    if _must_save.is_set():
+        raise error
     if not _unsaved.is_set():
         print(
             f"Tengen: compiled code cannot be written to {cache_directory()} ({error.strerror}), so every start "

@@ -37,7 +37,7 @@ from typing import Any, Final
 
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.streams import receive_from_parent
-from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels, require_saving
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels
 from gtp_engine.compiled.kernel_cache import (
     compiled_so_far,
     environment,
@@ -48,6 +48,7 @@ from gtp_engine.compiled.kernel_cache import (
     noted_kernels,
     package_environment,
     record_compiled,
+    require_saving,
 )
 from gtp_engine.search.limits import CancelToken
 
