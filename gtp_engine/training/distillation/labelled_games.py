@@ -217,6 +217,7 @@ def play_blocks(
                 temperatures=temperatures,
                 player=player,
                 player_share=settings.player_share,
+                asks_optimistic=True,
             )
             tables[board] = (games, Labeller(settings.batch, *board))
         for _ in range(stints[board]):

@@ -10,21 +10,22 @@
 Every game is appended to a file as it ends, so that an interrupted measurement goes on where it stopped.  All games
 together then rate the ranks.
 
-`LevelGames` plays many games side by side inside this process, their positions evaluated in batches.  Both sides choose
-their moves as `engine.level_play` does (`drawing`), but the network decides when a game ends: a side passes where a
-pass is its best move, neither resigns, a game that has been decided for a while stops, and the winner is the side that
-the network expects to win.  A long cycle is a draw.
+The games are played side by side inside this process (`training.selfplay.policy_games`).  Both sides choose their moves
+as `engine.level_play` does (`level_drawing`), but the network decides when a game ends: a side passes where a pass is
+its best move, neither resigns, a game that has been decided for a while stops, and the winner is the side that the
+network expects to win.  A long cycle is a draw.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gtp_engine.arena.elo import ELO_PER_NAT, Z_95, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.base.errors import TengenError, counted, shown_path
@@ -34,13 +35,23 @@ from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_drawing import Question, choose_move, found_at
 from gtp_engine.engine.level_table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
 from gtp_engine.evaluation.evaluator import Evaluator, Request
-from gtp_engine.evaluation.from_game import GameRows, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import GOES_ON, advance_row, new_evaluation, new_positions, put_row
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
+from gtp_engine.evaluation.positions import (
+    GOES_ON,
+    Evaluation,
+    Positions,
+    advance_row,
+    new_evaluation,
+    new_positions,
+    put_row,
+)
+from gtp_engine.go.constants import BLACK, PASS, padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import HANDICAP_KOMI, free_handicap_points
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.search.puct.tree_report import raw_evaluation
+from gtp_engine.training.selfplay.plans import GamePlan
+from gtp_engine.training.selfplay.policy_games import PolicyGames
 
 RULES: Final = "chinese"
 KOMI: Final = 7.5
@@ -49,17 +60,8 @@ OPENING_SHARE: Final = 0.02
 """Moves of an opening, drawn from the policy itself, as a share of the board's points: 7 on 19×19.  Both games of a
 pair begin with the same ones."""
 
-_DECIDED: Final = 0.98
-"""Difference between the probabilities of winning and losing from which on a position counts as decided."""
-
-_DECIDED_MOVES: Final = 8
-"""Moves in a row for which a game must have been decided to stop."""
-
 _DECIDED_FROM: Final = 0.45
 """Moves, as a share of the board's points, before which no game stops: until then weak players turn games round."""
-
-_LONGEST: Final = 1.5
-"""Moves for each point of the board after which a game stops."""
 
 KNOTS: Final = (BOTTOM_SKILL, -4.0, 0.0, 4.0, 8.0, 12.0, 15.0, 18.0, 22.0, 25.0, 28.0, 32.0, TOP_SKILL)
 """Skills between which the rating is taken to be linear."""
@@ -106,26 +108,17 @@ class SkillPairing(NamedTuple):
     opening: int
 
 
-@dataclass
-class LevelGame:
-    """A game under way, or one that has ended."""
+class LevelGame(NamedTuple):
+    """A game that has ended."""
 
     pairing: SkillPairing
-    game: Game = field(repr=False)
-    opening: np.random.Generator = field(repr=False)
-    settings: Mapping[int, LevelSettings] = field(repr=False)
-    decided_moves: int = 0
-    leads_black: list[float] = field(default_factory=list, repr=False)
+    game: Game
+    leads_black: list[float]
     """Points, by the evaluations before each move and of the last position."""
 
     @property
-    def settings_to_play(self) -> LevelSettings:
-        """Those of the side to play."""
-        return self.settings[self.game.to_play]
-
-    @property
     def black_points(self) -> float:
-        """1, ½ or 0 of a game that has ended."""
+        """1, ½ or 0."""
         lead = self.leads_black[-1]
         return 0.5 if self.game.has_no_result or lead == 0.0 else float(lead > 0.0)
 
@@ -142,26 +135,31 @@ class LevelMoves:
 
     def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int) -> None:
         self._networks: Final = networks
-        self._positions, self._of_people, self._after = (new_positions(batch, size, size) for _ in range(3))
-        self.evaluation: Final = new_evaluation(batch, size, size)
-        """Of the positions that were evaluated last, by the network that sees what a move loses."""
-        self.people, self._evaluation_after = (new_evaluation(batch, size, size) for _ in range(2))
-        self._rows: Final = GameRows(self._positions)
+        self._of_people, self._after = (new_positions(batch, size, size) for _ in range(2))
+        self._people, self._evaluation_after = (new_evaluation(batch, size, size) for _ in range(2))
         self._random: Final = np.random.default_rng(seed)
 
-    def evaluate(self, games: Sequence[Game], settings: Sequence[LevelSettings]) -> None:
-        """Evaluate the position of each game, and what people play there by the settings of the side to play."""
-        for row, (game, each) in enumerate(zip(games, settings, strict=True)):
-            self._rows.fill(row, game)
-            put_row(self._of_people, row, self._positions, row)
-            conditions = conditions_of(game, human_profile=HumanProfile("rank", each.rank, each.rank).code)
-            write_conditions(self._of_people, slice(row, row + 1), conditions)
-        self._networks.strong.evaluate(Request(self._positions, len(games), self.evaluation))
-        self._networks.human.evaluate(Request(self._of_people, len(games), self.people))
+    def draw(
+        self,
+        positions: Positions,
+        evaluation: Evaluation,
+        games: Mapping[int, Game],
+        settings: Mapping[int, LevelSettings],
+    ) -> dict[int, int]:
+        """Return a move by the settings of the side to play for some games, by the rows of `positions` they are in.
 
-    def draw(self, games: Mapping[int, Game], settings: Mapping[int, LevelSettings]) -> dict[int, int]:
-        """Return a move for some of the games that were evaluated, by row; positions are evaluated together."""
-        questions = {row: self._question(row, game, settings[row]) for row, game in games.items()}
+        `evaluation` is that of the network that sees what a move loses.
+        """
+        for place, (row, game) in enumerate(games.items()):
+            put_row(self._of_people, place, positions, row)
+            profile = HumanProfile("rank", settings[row].rank, settings[row].rank)
+            write_conditions(self._of_people, place, conditions_of(game, human_profile=profile.code))
+        self._networks.human.evaluate(Request(self._of_people, len(games), self._people))
+        questions: dict[int, Question] = {}
+        for place, (row, game) in enumerate(games.items()):
+            raw = raw_evaluation(evaluation, row, has_score=True)
+            found = found_at(game, game.to_play, raw, self._people.policy[place])
+            questions[row] = choose_move(game, game.to_play, found, settings[row], self._random)
         moves: dict[int, int] = {}
         answers: dict[int, float] = {}
         while questions:
@@ -172,95 +170,81 @@ class LevelMoves:
                 except StopIteration as ended:
                     moves[row] = int(ended.value)
                     del questions[row]
-            answers = dict(zip(asked, self._leads(asked, games), strict=True)) if asked else {}
+            answers = dict(zip(asked, self._leads(positions, asked, games), strict=True)) if asked else {}
         return moves
 
-    def _question(self, row: int, game: Game, settings: LevelSettings) -> Question:
-        """Return the generator that chooses a move in a game; see `choose_move`."""
-        raw = raw_evaluation(self.evaluation, row, has_score=True)
-        return choose_move(
-            game, game.to_play, found_at(game, game.to_play, raw, self.people.policy[row]), settings, self._random
-        )
-
-    def _leads(self, asked: Mapping[int, Game], games: Mapping[int, Game]) -> list[float]:
+    def _leads(self, positions: Positions, asked: Mapping[int, Game], games: Mapping[int, Game]) -> list[float]:
         """Return Black's lead in games that are a move or two further than the ones in their rows."""
         for place, (row, game) in enumerate(asked.items()):
             if len(game.moves) > len(games[row].moves) + 1:
                 write_game(self._after, place, game)
                 continue
-            put_row(self._after, place, self._positions, row)
+            put_row(self._after, place, positions, row)
             last = game.moves[-1]
             advance_row(self._after, place, game.board, last.point, last.color, GOES_ON, game.superko_keys())
         self._networks.strong.evaluate(Request(self._after, len(asked), self._evaluation_after))
         return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
 
 
-class LevelGames:
-    """Plays games on boards of `size` points a side with the same networks, `batch` of them at a time.
+def play_level_games(
+    networks: LevelNetworks,
+    size: int,
+    pairings: Sequence[SkillPairing],
+    *,
+    batch: int,
+    seed: int,
+    handicap: int = 0,
+) -> Iterator[LevelGame]:
+    """Yield games on boards of `size` points a side, `batch` of them side by side, in the order in which they end.
 
     With a `handicap`, Black begins with that many stones, two or more, and the komi is HANDICAP_KOMI (0.5).
     """
+    plan = GamePlan(
+        PRESETS[RULES],
+        HANDICAP_KOMI if handicap else KOMI,
+        handicap=free_handicap_points(handicap, size, size) if handicap else (),
+        stops_when_decided=True,
+        decided_from=_DECIDED_FROM,
+    )
+    levels, opening_length = LevelMoves(networks, size, batch=batch, seed=seed), round(OPENING_SHARE * size**2)
+    openings = [np.random.default_rng(pairing.opening) for pairing in pairings]
+    leads: list[list[float]] = [[] for _ in pairings]
 
-    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int, handicap: int = 0) -> None:
-        self._size: Final = size
-        self._batch: Final = batch
-        self._handicap: Final = handicap
-        self._moves: Final = LevelMoves(networks, size, batch=batch, seed=seed)
+    def policies(positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
+        """Return the one move of each game that is drawn, from the policy in the opening, and then by the level."""
+        moves, later, settings = dict[int, int](), dict[int, Game](), dict[int, LevelSettings]()
+        for row, game in zip(rows, games, strict=True):
+            number = running.playing[row].number
+            if len(game.moves) < opening_length:
+                policy = running.evaluation.policy[row].astype(np.float64)
+                policy[PASS] = 0.0
+                moves[row] = int(openings[number].choice(policy.size, p=policy / policy.sum()))
+            else:
+                skill = pairings[number][game.to_play - BLACK]
+                later[row], settings[row] = game, settings_of(skill, size, size)
+        if later:
+            moves |= levels.draw(positions, running.evaluation, later, settings)
+        found = np.zeros((len(rows), padded_length(size, size)))
+        found[np.arange(len(rows)), [moves[row] for row in rows]] = 1.0
+        return found
 
-    def play(self, pairings: Sequence[SkillPairing]) -> Iterator[LevelGame]:
-        """Yield each game, in the order in which they end."""
-        waiting = list(reversed(pairings))
-        playing = [self._begin(waiting.pop()) for _ in range(min(self._batch, len(waiting)))]
-        while playing:
-            self._moves.evaluate([each.game for each in playing], [each.settings_to_play for each in playing])
-            self._play_moves(playing)
-            going_on = []
-            for row, level_game in enumerate(playing):
-                if not self._has_ended(row, level_game):
-                    going_on.append(level_game)
-                    continue
-                yield level_game
-                if waiting:
-                    going_on.append(self._begin(waiting.pop()))
-            playing = going_on
-
-    def _new_game(self) -> Game:
-        game = Game(self._size, self._size, PRESETS[RULES], HANDICAP_KOMI if self._handicap else KOMI)
-        if self._handicap:
-            game.set_handicap(free_handicap_points(self._handicap, self._size, self._size))
-        return game
-
-    def _begin(self, pairing: SkillPairing) -> LevelGame:
-        skills = {BLACK: pairing.black_skill, WHITE: pairing.white_skill}
-        settings = {color: settings_of(skill, self._size, self._size) for color, skill in skills.items()}
-        return LevelGame(pairing, self._new_game(), np.random.default_rng(pairing.opening), settings)
-
-    def _play_moves(self, playing: Sequence[LevelGame]) -> None:
-        """Play a move in each game."""
-        opening_length = round(OPENING_SHARE * self._size**2)
-        drawn = {row: each for row, each in enumerate(playing) if len(each.game.moves) >= opening_length}
-        moves = self._moves.draw(
-            {row: each.game for row, each in drawn.items()}, {row: each.settings_to_play for row, each in drawn.items()}
-        )
-        for row, level_game in enumerate(playing):
-            level_game.game.play(moves[row] if row in moves else self._opening_point(row, level_game))
-
-    def _opening_point(self, row: int, level_game: LevelGame) -> int:
-        """Return a move of the opening."""
-        policy = self._moves.evaluation.policy[row].astype(np.float64)
-        policy[PASS] = 0.0
-        return int(level_game.opening.choice(policy.size, p=policy / policy.sum()))
-
-    def _has_ended(self, row: int, level_game: LevelGame) -> bool:
-        """Return whether a game has ended or is decided; records the lead before the last move."""
-        game, evaluation = level_game.game, self._moves.evaluation
-        level_game.leads_black.append(float(evaluation.lead_black[row]))
-        balance = abs(float(evaluation.win_black[row] - evaluation.loss_black[row]))
-        level_game.decided_moves = level_game.decided_moves + 1 if balance >= _DECIDED else 0
-        area = self._size**2
-        if game.is_over or game.has_no_result or len(game.moves) >= _LONGEST * area:
-            return True
-        return level_game.decided_moves >= _DECIDED_MOVES and len(game.moves) >= _DECIDED_FROM * area
+    running = PolicyGames(
+        networks.strong,
+        size,
+        size,
+        numbers=range(len(pairings)),
+        batch=min(batch, len(pairings)),
+        rng=np.random.default_rng(seed),
+        planner=lambda *_: plan,
+        player=policies,
+        player_share=1.0,
+    )
+    while running.playing:
+        running.evaluate()
+        for row, played in enumerate(running.playing):
+            leads[played.number].append(float(running.evaluation.lead_black[row]))
+        for played in running.play():
+            yield LevelGame(pairings[played.number], played.game, leads[played.number])
 
 
 class GameRow(NamedTuple):
@@ -319,19 +303,15 @@ class Measurement:
             if (row.size, row.handicap) == (self.size, handicap) and row.network in networks
         ]
 
-    def all_games(self) -> list[GameRow]:
-        """Return the even games and those with a handicap."""
-        return self.games() + self.games(HANDICAP_STONES)
-
     def play(self, pairings: Iterable[SkillPairing], *, handicap: int = 0) -> None:
         """Play those games that are not in the file yet."""
-        played = {(row.black, row.white, row.opening) for row in self.games(handicap)}
-        missing = [pairing for pairing in pairings if pairing not in played]
+        known = {(row.black, row.white, row.opening) for row in self.games(handicap)}
+        missing = [pairing for pairing in pairings if pairing not in known]
         if not missing:
             return
-        network, seed = self.networks.human.info.name, len(played)
-        match = LevelGames(self.networks, self.size, batch=self.batch, seed=seed, handicap=handicap)
-        for number, ended in enumerate(match.play(missing), start=1):
+        network, seed = self.networks.human.info.name, len(known)
+        played = play_level_games(self.networks, self.size, missing, batch=self.batch, seed=seed, handicap=handicap)
+        for number, ended in enumerate(played, start=1):
             moves, leads = len(ended.game.moves), [round(lead, 1) for lead in ended.leads_black]
             row = GameRow(self.size, handicap, *ended.pairing, ended.black_points, moves, leads, network)
             append(self.path, json.dumps(row._asdict()) + "\n")
@@ -446,7 +426,7 @@ def fitted_skills(
     coarse_skills = [skill for skill in COARSE_SKILLS if least <= skill <= most]
     measurement.play(pairings_of(coarse_skills, coarse_games))
     coarse = [row for row in measurement.games() if {row.black, row.white} <= set(coarse_skills)]
-    curve = fit_curve(measurement.all_games() if refit else coarse)
+    curve = fit_curve(measurement.games() + measurement.games(HANDICAP_STONES) if refit else coarse)
     if spacing is None:
         spacing = curve.stone if size >= LARGE_SIZE else SPACING.get(size, SPACING[_NEAREST_SIZE])
     return skills_of_levels(curve, spacing, below_top)
@@ -466,8 +446,8 @@ def checked_board(
         for weaker, level in HANDICAP_PAIRS:  # the weaker rank has Black
             pairings = [SkillPairing(skills[weaker], skills[level], opening) for opening in range(handicap_games)]
             measurement.play(pairings, handicap=HANDICAP_STONES)
-    played = measurement.games()
-    curve, checks = fit_curve(measurement.all_games()), checks_of(played, skills, pairwise(levels))
+    played, given = measurement.games(), measurement.games(HANDICAP_STONES)
+    curve, checks = fit_curve(played + given), checks_of(played, skills, pairwise(levels))
     board = {
         "skills": dict(skills),
         "elo": {level: round(curve.at(skill) - curve.at(skills[LEVELS[0]])) for level, skill in skills.items()},
@@ -475,7 +455,7 @@ def checked_board(
         "spans": spans_of(curve, skills),
         "checks": checks,
     }
-    if with_handicap := checks_of(measurement.games(HANDICAP_STONES), skills, HANDICAP_PAIRS):
+    if with_handicap := checks_of(given, skills, HANDICAP_PAIRS):
         board["handicap"] = with_handicap
         board["stone"] = round(curve.stone)
     return board

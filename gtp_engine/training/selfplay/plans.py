@@ -33,6 +33,7 @@ class GamePlan(NamedTuple):
     white_passes: int = 0  # White passes this often first, so that Black's handicap stones are moves of the policy
     even_at: int | None = None  # after this many moves komi is set so that the evaluator considers the game even
     stops_when_decided: bool = False
+    decided_from: float = 0.0  # moves per point of the board before which it does not stop as decided
     advantage_black: float = 0.0  # Black's playout doubling advantage, see `Conditions`
     longest: float = LONGEST_GAME  # moves per point of the board after which the game stops
 

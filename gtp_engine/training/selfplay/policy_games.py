@@ -99,7 +99,8 @@ class PlayedGame:
     @property
     def is_decided(self) -> bool:
         """Whether its plan stops it because it has been decided for long enough."""
-        return self.plan.stops_when_decided and self.decided_moves >= DECIDED_MOVES
+        is_early = len(self.game.moves) < self.plan.decided_from * self.game.width * self.game.height
+        return self.plan.stops_when_decided and self.decided_moves >= DECIDED_MOVES and not is_early
 
 
 PLAIN: Final = Temperatures()
@@ -109,8 +110,8 @@ class PolicyGames:
     """Games on boards of `width` × `height`, at most `batch` at a time, each with the next of `numbers` as it begins.
 
     While `playing` holds any, call `evaluate`, read what it wrote, and call `play`.  Row i of `positions`, `evaluation`
-    and `optimistic`, the optimistic policy, belongs to `playing[i]`; further rows mean nothing.  In `player_share` of
-    the games the moves are drawn from the policy of `player`, if there is one.
+    and `optimistic`, the optimistic policy if that is asked for, belongs to `playing[i]`; further rows mean nothing.
+    In `player_share` of the games the moves are drawn from the policy of `player`, if there is one.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class PolicyGames:
         temperatures: Temperatures = PLAIN,
         player: MovePolicy | None = None,
         player_share: float = 0.0,
+        asks_optimistic: bool = False,
     ) -> None:
         self.positions: Final = new_positions(batch, width, height)
         self.evaluation: Final = new_evaluation(batch, width, height)
@@ -139,6 +141,7 @@ class PolicyGames:
         self._numbers = iter(numbers)
         self._player = player
         self._player_share = player_share
+        self._asks_optimistic = asks_optimistic
         begun = (self._begin() for _ in range(batch))
         self.playing: list[PlayedGame] = [played for played in begun if played is not None]
 
@@ -146,8 +149,8 @@ class PolicyGames:
         """Write the positions of all games and their evaluations."""
         for row, played in enumerate(self.playing):
             self._rows.fill(row, played.game, advantage_black=played.plan.advantage_black)
-        count = len(self.playing)
-        self._evaluator.evaluate(Request(self.positions, count, self.evaluation, optimistic=self.optimistic))
+        optimistic = self.optimistic if self._asks_optimistic else None
+        self._evaluator.evaluate(Request(self.positions, len(self.playing), self.evaluation, optimistic=optimistic))
 
     def play(self) -> list[PlayedGame]:
         """Play one move in each game, drawn from the policy that `evaluate` wrote; return the games that it ended.
@@ -172,7 +175,9 @@ class PolicyGames:
         """Return the next move of each game: a point or PASS."""
         games = len(self.playing)
         policy = self.evaluation.policy[:games].astype(np.float64)
-        self._write_player_policy(policy)
+        rows = [row for row, played in enumerate(self.playing) if played.by_player]
+        if rows and self._player is not None:
+            policy[rows] = self._player(self.positions, rows, [self.playing[row].game for row in rows])
         is_hot = self._rng.random(games) < self._temperatures.hot_share
         for row, played in enumerate(self.playing):
             moves = len(played.game.moves)
@@ -186,13 +191,6 @@ class PolicyGames:
         # The first point whose cumulative sum exceeds the number drawn; its own probability cannot be 0.
         points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
         return points
-
-    def _write_player_policy(self, policy: NDArray[np.float64]) -> None:
-        """Replace the policies of the games that the player plays."""
-        rows = [row for row, played in enumerate(self.playing) if played.by_player]
-        if rows and self._player is not None:
-            games = [self.playing[row].game for row in rows]
-            policy[rows] = self._player(self.positions, rows, games)
 
     def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
         if len(played.game.moves) < played.plan.opening_length:

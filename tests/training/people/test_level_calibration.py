@@ -14,8 +14,7 @@ from superko_games import LAP, triple_ko
 from gtp_engine.base.errors import TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.engine.level_table import TOP_SKILL, settings_of
-from gtp_engine.go.game import Game
+from gtp_engine.engine.level_table import TOP_SKILL
 from gtp_engine.training.people.calibration import (
     CHECKED_LEVELS,
     COARSE_SKILLS,
@@ -23,7 +22,6 @@ from gtp_engine.training.people.calibration import (
     Curve,
     GameRow,
     LevelGame,
-    LevelGames,
     LevelNetworks,
     Measurement,
     SkillPairing,
@@ -32,6 +30,7 @@ from gtp_engine.training.people.calibration import (
     fit_curve,
     fitted_skills,
     pairings_of,
+    play_level_games,
     read_games,
     skills_of_levels,
 )
@@ -183,37 +182,18 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
     )
 
 
-def under_way(game: Game) -> LevelGame:
-    settings = dict.fromkeys((1, 2), settings_of(0.0, 9, 9))
-    return LevelGame(SkillPairing(0.0, 0.0, 0), game, np.random.default_rng(1), settings)
-
-
-@pytest.mark.parametrize(
-    ("moves", "decided", "ends"),
-    [(40, [True] * 7, False), (40, [True] * 8, True), (40, [*[True] * 7, False, True], False), (30, [True] * 9, False)],
-)
-def test_a_game_that_has_been_decided_for_a_while_stops(moves: int, decided: list[bool], ends: bool):
-    games, game = LevelGames(NETWORKS, 9, batch=1, seed=1), Game(9)
-    for _ in range(moves):
-        game.play(game.legal_points()[0])
-    playing, evaluation = under_way(game), games._moves.evaluation
-    for is_decided in decided:
-        evaluation.win_black[0], evaluation.loss_black[0] = (0.005, 0.995) if is_decided else (0.4, 0.6)
-        found = games._has_ended(0, playing)
-    assert found == ends
+def first_game(*, handicap: int = 0) -> LevelGame:
+    pairings = [SkillPairing(0.0, 10.0, 1)]
+    return next(play_level_games(NETWORKS, 7, pairings, batch=2, seed=1, handicap=handicap))
 
 
 def test_a_game_without_result_ends_in_a_draw_and_with_a_handicap_white_has_half_a_point():
-    plain, given = (LevelGames(NETWORKS, 9, batch=1, seed=1, handicap=stones)._new_game() for stones in (0, 3))
+    plain, given = (first_game(handicap=stones).game for stones in (0, 3))
     assert (plain.komi, plain.handicap, given.komi, given.handicap) == (7.5, 0, 0.5, 3)
-    games = LevelGames(NETWORKS, 9, batch=1, seed=1)
-    game = triple_ko("chinese", moves=11)
-    playing = under_way(game)
-    assert not games._has_ended(0, playing)
-    game.play(LAP[-1])
-    assert games._has_ended(0, playing)
-    playing.leads_black.append(5.0)
-    assert playing.black_points == 0.5
+    void = LevelGame(SkillPairing(0.0, 0.0, 0), triple_ko("chinese", moves=11), [5.0])
+    assert void.black_points == 1.0
+    void.game.play(LAP[-1])
+    assert void.black_points == 0.5
 
 
 @pytest.mark.parametrize(
@@ -230,7 +210,13 @@ def test_what_makes_measuring_impossible_is_refused_before_a_game(tmp_path: Path
 
 def test_games_keep_the_lead_before_each_move() -> None:
     """Losses of points are read off them."""
-    games = LevelGames(NETWORKS, 7, batch=2, seed=1)
-    outcome = next(games.play([SkillPairing(0.0, 10.0, 1)]))
+    outcome = first_game()
     assert len(outcome.leads_black) == len(outcome.game.moves)
     assert outcome.black_points == float(outcome.leads_black[-1] > 0.0)
+
+
+def test_both_games_of_a_pair_begin_with_the_same_moves() -> None:
+    pairings = [SkillPairing(0.0, 10.0, 1), SkillPairing(10.0, 0.0, 1), SkillPairing(0.0, 10.0, 2)]
+    games = {each.pairing: each.game.moves[:2] for each in play_level_games(NETWORKS, 10, pairings, batch=3, seed=1)}
+    first, second, other = (games[pairing] for pairing in pairings)
+    assert first == second != other

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,17 +142,10 @@ def test_without_a_limit_new_games_begin_for_ever() -> None:
     assert min(numbers) == 100 and len(numbers) > 10
 
 
-def test_komi_is_near_the_usual_one_of_rules_that_cover_every_value_of_every_rule() -> None:
+def test_rules_cover_every_value_of_every_rule() -> None:
     chosen = [PRESETS[name] for name in game_plans.RULE_WEIGHTS]
     for field, values in {"ko": Ko, "scoring": Scoring, "tax": Tax, "suicide": (False, True)}.items():
         assert {getattr(rules, field) for rules in chosen} == {*values}
-    rng = np.random.default_rng(1)
-    komis = [game_plans.komi_near(rules, game_plans.KOMI_DEVIATION, rng, 19, 19) for rules in chosen for _ in range(70)]
-    deviations = [komi - rules.default_komi() for komi, rules in zip(komis, np.repeat(chosen, 70), strict=True)]
-    assert all((2 * deviation).is_integer() for deviation in deviations)
-    assert 2.3 < np.std(deviations) < 3.6
-    plans = [game_plans.varied_plan(rng, 19, 19) for _ in range(400)]
-    assert {plan.rules for plan in plans} == {*chosen}
 
 
 # --- How moves are drawn
@@ -227,12 +221,18 @@ def test_white_passes_while_the_policy_places_the_handicap() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wins", "stops", "length"),
-    [([0.995], True, DECIDED_MOVES), ([0.995], False, 38), ([0.98], True, 38), ([0.005] * 7 + [0.5], True, 38)],
+    ("wins", "plan", "length"),
+    [
+        ([0.995], {}, DECIDED_MOVES),
+        ([0.995], {"decided_from": 0.5}, 13),
+        ([0.995], {"stops_when_decided": False}, 38),
+        ([0.98], {}, 38),
+        ([0.005] * 7 + [0.5], {}, 38),
+    ],
 )
-def test_games_may_stop_when_they_are_decided(wins: list[float], stops: bool, length: int) -> None:
+def test_games_may_stop_when_they_are_decided(wins: list[float], plan: dict[str, Any], length: int) -> None:
     """38 moves: the longest game on 5×5."""
-    (played,) = play(NeverPassing(wins), CHINESE._replace(stops_when_decided=stops))
+    (played,) = play(NeverPassing(wins), CHINESE._replace(**{"stops_when_decided": True} | plan))
     assert len(played.game.moves) == length
 
 
