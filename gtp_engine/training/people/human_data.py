@@ -16,12 +16,13 @@ moves in these games not at all.  So no player and no position is in both parts.
 import gzip
 import json
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,8 @@ from gtp_engine.training.distillation.shards import (
     shard_paths,
     unused_seed,
 )
+
+Item = TypeVar("Item")
 
 TEMPERATURES: Final = {rank: 0.8 + 0.034 * (rank - 1) for rank in range(1, DAN_RANKS + KYU_RANKS + 1)}
 """The temperature at which the policy of tengen-b10c128 predicts the moves of people of a rank best, by rank.
@@ -220,7 +223,11 @@ def fill_folder(
             (TRAIN, train, settings.positions),
         ):
             count = 0
-            for game in _in_turns(chosen, rng, -(-positions // settings.per_game)):
+            groups: dict[int, list[HumanGame]] = {}
+            for i in rng.permutation(len(chosen)):
+                groups.setdefault(chosen[i].group, []).append(chosen[i])
+            in_turn = in_turns(games for _, games in sorted(groups.items()))
+            for game in islice(in_turn, -(-positions // settings.per_game)):
                 if is_stopped() or count >= positions:
                     break
                 plies = [
@@ -238,16 +245,9 @@ def fill_folder(
     return written
 
 
-def _in_turns(games: Sequence[HumanGame], rng: np.random.Generator, count: int) -> Iterator[HumanGame]:
-    """Yield up to `count` games, one of each group in turn, in random order; a group that is used up has no more."""
-    groups: dict[int, list[HumanGame]] = {}
-    for i in rng.permutation(len(games)):
-        groups.setdefault(games[i].group, []).append(games[i])
-    for turn in range(max(map(len, groups.values()), default=0)):
-        for group in sorted(groups):
-            if turn < len(groups[group]) and count > 0:
-                count -= 1
-                yield groups[group][turn]
+def in_turns(groups: Iterable[Iterable[Item]]) -> Iterator[Item]:
+    """Yield what the groups hold, one of each in turn; a group that is used up has no more."""
+    return (each for turn in zip_longest(*groups) for each in turn if each is not None)
 
 
 def _writer(folder: Path, seed: int, rng: np.random.Generator) -> ShardWriter:

@@ -32,7 +32,7 @@ from gtp_engine.people.rank_estimate import (
 )
 from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.distillation.distillation_settings import RankFitSettings
-from gtp_engine.training.people.human_data import HumanGame, group_of
+from gtp_engine.training.people.human_data import HumanGame, group_of, in_turns
 
 _FOLDS: Final = 2
 _DRAWS: Final = 40
@@ -62,20 +62,18 @@ def look_at(
             is_known = BEST <= rank <= WORST and len(game.moves) >= settings.least_length
             if is_known and is_name_held_out(name, settings.held_out):
                 of_player.setdefault(group_of(rank), {}).setdefault(name, []).append((game, color))
-    orders = {
-        group: [names[i] for i in rng.permutation(len(names))]
-        for group in sorted(of_player)
-        if (names := [*of_player[group]])
-    }
-    for turn in range(settings.players):
-        for group, names in orders.items():
-            for i in rng.permutation(len(of_player[group][names[turn]]))[:2] if turn < len(names) else ():
-                if is_stopped():
-                    return
-                game, color = of_player[group][names[turn]][i]
-                moves = measure(_played(game), color)
-                if len(moves) >= LEAST_MOVES:
-                    yield MeasuredGame(names[turn], game.ranks[color - BLACK], moves)
+    orders = []
+    for _, players in sorted(of_player.items()):
+        names = [*players]
+        orders.append([(names[i], players[names[i]]) for i in rng.permutation(len(names))[: settings.players]])
+    for name, sides in in_turns(orders):
+        for i in rng.permutation(len(sides))[:2]:
+            if is_stopped():
+                return
+            game, color = sides[i]
+            moves = measure(_played(game), color)
+            if len(moves) >= LEAST_MOVES:
+                yield MeasuredGame(name, game.ranks[color - BLACK], moves)
 
 
 def _played(record: HumanGame) -> Game:
