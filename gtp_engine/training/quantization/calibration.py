@@ -10,7 +10,6 @@ Loss of tengen-b10c128 on 600 held-out positions of its training data, by the po
     768, varied games, 8 of each     0.0007          0.006
 """
 
-import json
 from collections.abc import Callable
 from typing import Final
 
@@ -40,15 +39,10 @@ PER_GAME: Final = 8
 """Positions taken from each game: a compromise between variety and the time to play the games."""
 SHARES: Final = {(19, 19): 0.5, (13, 13): 0.25, (9, 9): 0.25}
 """Share of the games on each board (width, height), for a network that plays on all of them."""
-_CALIBRATION: Final = "calibration"
-_VALIDATION: Final = "validation"
 
 HELD_OUT: Final = 3
 """Every third game is held out for validation."""
 GAMES_AT_ONCE: Final = 8
-
-GamesEnded = Callable[[int, int], None]
-"""Called with the number of games that have ended, and the number of all games."""
 
 
 def sample_games(
@@ -57,11 +51,12 @@ def sample_games(
     *,
     games: int,
     rng: np.random.Generator,
-    progress: GamesEnded = lambda ended, games: None,
+    progress: Callable[[int], None] = lambda ended: None,
 ) -> tuple[Positions, NDArray[np.int64]]:
     """Return up to PER_GAME positions of each of `games` games, every position of a game equally likely.
 
-    And the number of each position's game.  `board` is width and height.
+    And the number of each position's game.  `board` is width and height; `progress` is called with the number of games
+    that have ended.
     """
     reservoir = new_positions(games * PER_GAME, *board)
     filled: set[int] = set()
@@ -77,7 +72,7 @@ def sample_games(
                 put_row(reservoir, slot, batch_of_games.positions, row)
                 filled.add(slot)
         ended += len(batch_of_games.play())
-        progress(ended, games)
+        progress(ended)
     slots = sorted(filled)
     numbers = np.array(slots, dtype=np.int64) // PER_GAME
     return take_rows(reservoir, slots), numbers
@@ -105,7 +100,7 @@ def play_examples(
     *,
     positions: int,
     seed: int,
-    progress: GamesEnded,
+    progress: Callable[[int, int], None],
     keep: Keep = keep_nothing,
 ) -> tuple[list[Inputs], list[Inputs]]:
     """Return inputs for calibration, and inputs of other games for validation, by boards: about `positions` in all.
@@ -115,28 +110,23 @@ def play_examples(
     """
     for_calibration: list[Inputs] = []
     held_out: list[Inputs] = []
-    rng = np.random.default_rng(seed)
     boards = boards_of(info.sizes)
     counts = [max(HELD_OUT, round(positions * share / PER_GAME)) for share in boards.values()]
-    for number, (board, games) in enumerate(zip(boards, counts, strict=True)):
+    for place, (board, games) in enumerate(zip(boards, counts, strict=True)):
 
-        def of_all(ended: int, _: int, before: int = sum(counts[:number])) -> None:
-            progress(before + ended, sum(counts))
-
-        def play(board: tuple[int, int] = board, games: int = games, progress: GamesEnded = of_all) -> Arrays:
-            sample, numbers = sample_games(evaluator, board, games=games, rng=rng, progress=progress)
-            encoded = encode_sample(sample, info, rng)
-            is_held_out = numbers % HELD_OUT == HELD_OUT - 1
-            found: Arrays = {}
-            for name, chosen in ((_CALIBRATION, ~is_held_out), (_VALIDATION, is_held_out)):
-                order = rng.permutation(np.flatnonzero(chosen))
-                found |= {f"{name}_planes": encoded.spatial[order], f"{name}_globals": encoded.globals_[order]}
-            return found | {"rng": np.array(json.dumps(rng.bit_generator.state))}
+        def play(place: int = place, board: tuple[int, int] = board, games: int = games) -> Arrays:
+            rng, before = np.random.default_rng((seed, place)), sum(counts[:place])
+            sample, numbers = sample_games(
+                evaluator, board, games=games, rng=rng, progress=lambda ended: progress(before + ended, sum(counts))
+            )
+            order = rng.permutation(len(numbers))
+            inputs = encode_sample(take_rows(sample, order), info, rng)
+            return {"planes": inputs.spatial, "globals": inputs.globals_, "games": numbers[order]}
 
         kept = keep("games-{}x{}".format(*board), play)
-        rng.bit_generator.state = json.loads(str(kept["rng"]))
-        for name, target in ((_CALIBRATION, for_calibration), (_VALIDATION, held_out)):
-            target.append(Inputs(kept[f"{name}_planes"], kept[f"{name}_globals"]))
+        is_held_out = kept["games"] % HELD_OUT == HELD_OUT - 1
+        for target, chosen in ((for_calibration, ~is_held_out), (held_out, is_held_out)):
+            target.append(Inputs(kept["planes"][chosen], kept["globals"][chosen]))
     return for_calibration, held_out
 
 

@@ -54,11 +54,12 @@ positions).
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
 import onnx
 
 from gtp_engine.base.errors import ModelError, shown
@@ -69,7 +70,7 @@ from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import NETWORK_FILE, NetworkInfo, read_info
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, runtime_here
 from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (
     HELD_OUT,
@@ -91,9 +92,9 @@ from gtp_engine.training.quantization.sensitivity import (
     Sensitivity,
     choose_exact,
     difference,
-    measure_loss,
     measure_sensitivities,
     run_examples,
+    sample_outputs,
     speeds,
 )
 
@@ -109,7 +110,7 @@ more time than was predicted."""
 
 _PRECISION: Final = "tengen.precision"
 
-_KEPT_FORMAT: Final = 1
+_KEPT_FORMAT: Final = 2
 """Version of what is kept of unfinished copies: another one where the same settings give other results."""
 
 
@@ -155,26 +156,20 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
         progress(share, text)
 
     with writing(target, ModelError, NETWORK_FILE), copy.making(f"{_KEPT_FORMAT} {digest} {settings}") as keep:
-        return _make(source, target, digest, settings, Steps(note_progress, keep))
-
-
-def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, steps: "Steps") -> Quantized:
-    """Write the copy and return the comparison; `digest` is the hash of `source`."""
-    runtimes, calibration, held_out = play_games(read_info(source), settings, steps)
-    model, layers, sensitivities, exact = _quantize(source, calibration, runtimes, settings, steps)
-    note: dict[str, Any] = {
-        "positions": sum(len(part.spatial) for part in calibration),
-        "seed": settings.seed,
-        "layers": layers - len(exact),
-        "layers_in_float": sorted(exact),
-    }
-    with replacing(target) as unfinished:
-        save_model(model, unfinished, note, digest)
-        differences, evaluations = compare(
-            models_by_precision(source, unfinished, runtimes, settings.threads), held_out, steps
-        )
-        note |= in_note(differences, evaluations)
-        save_model(model, unfinished, note, digest)
+        steps = Steps(note_progress, keep)
+        runtimes, calibration, held_out = play_games(info, settings, steps)
+        model, layers, sensitivities, exact = _quantize(source, calibration, runtimes, settings, steps)
+        note: dict[str, Any] = {
+            "positions": sum(len(part.spatial) for part in calibration),
+            "seed": settings.seed,
+            "layers": layers - len(exact),
+            "layers_in_float": sorted(exact),
+        }
+        with replacing(target) as unfinished:
+            save_model(model, unfinished, note, digest)
+            models = models_by_precision(source, unfinished, runtimes, settings.threads)
+            differences, evaluations = compare(models, held_out, steps)
+            save_model(model, unfinished, note | in_note(differences, evaluations), digest)
     title = runtimes["int8"].provider.title
     return Quantized(target, title, differences, evaluations, tuple(sensitivities), frozenset(exact))
 
@@ -182,7 +177,7 @@ def _make(source: Path, target: Path, digest: str, settings: QuantizeSettings, s
 def in_note(differences: Mapping[str, Difference], evaluations: Mapping[str, float]) -> dict[str, Any]:
     """Return the entries of a note for a comparison on this processor."""
     entries = {
-        HELD_OUT: {name: asdict(entry) for name, entry in differences.items()},
+        HELD_OUT: {name: entry._asdict() for name, entry in differences.items()},
         SPEEDS: {name: float(f"{value:.4g}") for name, value in evaluations.items()},
     }
     return entries if has_vnni(describe_machine()["simd"]) else {WITHOUT_VNNI: entries}
@@ -260,20 +255,21 @@ def _quantize(
 
     def measure() -> Arrays:
         found = measure_ranges(model, layers, calibration, exact_runtime, measuring)
-        return {
-            f"{i}_{name}": array for i, each in enumerate(layers) for name, array in vars(found[each.source]).items()
-        }
+        return {f"layer-{number}": np.stack(found[layer.source]) for number, layer in enumerate(layers)}
 
     kept = steps.keep("ranges", measure)
-    ranges = {
-        layer.source: Range(*(kept[f"{i}_{entry.name}"] for entry in fields(Range))) for i, layer in enumerate(layers)
-    }
+    ranges = {layer.source: Range(*kept[f"layer-{number}"]) for number, layer in enumerate(layers)}
     progress = steps.of("layers", "measuring the loss from each layer")
     quantized = quantized_model(model, layers, ranges)
-    loss = measure_loss(model, quantized, calibration, exact=exact_runtime, rounded=runtimes["int8"])
+    reference = sample_outputs(model, calibration, exact_runtime)
+    loss = difference(reference, sample_outputs(quantized, calibration, runtimes["int8"]))
     if loss.policy_kl <= settings.good_enough and loss.winrate_error <= settings.good_enough_winrate:
         return quantized, len(layers), [], set()
-    sensitivities = measure_sensitivities(model, layers, ranges, calibration, exact_runtime, progress, steps.keep)
+
+    def outputs_of(left_out: set[str]) -> list[RawOutputs]:
+        return sample_outputs(quantized_model(model, layers, ranges, left_out), calibration, exact_runtime)
+
+    sensitivities = measure_sensitivities(layers, reference, outputs_of, progress, steps.keep)
     exact = choose_exact(sensitivities, settings.float_share)
     return quantized_model(model, layers, ranges, exact), len(layers), sensitivities, exact
 

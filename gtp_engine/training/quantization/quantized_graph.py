@@ -24,7 +24,7 @@ C and I are input channels, O output channels.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import onnx
@@ -136,8 +136,7 @@ def _reached(graph: onnx.GraphProto, outputs: Collection[str]) -> dict[str, froz
 # Ranges
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """The observed values of a layer's input: the least, largest and mean value of each channel, float32[C]."""
 
     low: FloatArray
@@ -183,20 +182,18 @@ def measure_ranges(
     for layer in layers:
         watched.graph.output.append(onnx.helper.make_empty_tensor_value_info(layer.source))
     content = watched.SerializeToString()
-    names = [layer.source for layer in layers]
-    axes = [layer.channel_axis for layer in layers]
     done, total = 0, sum(len(part.spatial) for part in examples)
-    seen: dict[str, list[tuple[FloatArray, FloatArray, FloatArray, int]]] = {name: [] for name in names}
+    seen: dict[str, list[tuple[FloatArray, FloatArray, FloatArray, int]]] = {layer.source: [] for layer in layers}
     for part in examples:
         height, width = part.spatial.shape[2:]
         session = new_session(content, runtime, {"height": height, "width": width})
         for begin in range(0, len(part.spatial), BATCH):
             feeds = {"spatial": part.spatial[begin : begin + BATCH], "globals": part.globals_[begin : begin + BATCH]}
             found = session.run(feeds)
-            for name, axis in zip(names, axes, strict=True):
-                values = found[name]
-                rows = np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
-                seen[name].append((rows.min(1), rows.max(1), rows.sum(1, dtype=np.float64), rows.shape[1]))
+            for layer in layers:
+                values = np.moveaxis(found[layer.source], layer.channel_axis, 0)
+                rows = values.reshape(len(values), -1)
+                seen[layer.source].append((rows.min(1), rows.max(1), rows.sum(1, dtype=np.float64), rows.shape[1]))
             done += len(feeds["spatial"])
             progress(done, total)
     return {name: _joined(parts) for name, parts in seen.items()}

@@ -11,8 +11,7 @@ of all layers together was 0.00098, and so was the sum of the single layers'.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import onnx
@@ -23,7 +22,7 @@ from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, new_session
 from gtp_engine.nn.providers import Runtime
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
-from gtp_engine.training.quantization.quantized_graph import Layer, Range, quantized_model
+from gtp_engine.training.quantization.quantized_graph import Layer
 
 ROUNDS: Final = 5
 """Number of measurements of each network, in turns, so that other load on the machine affects all of them equally."""
@@ -45,8 +44,7 @@ ACCEPTABLE_KL: Final = 0.001
 transformer then loses 0.0017 on other positions, with the rest of it in bfloat16."""
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """The mean difference between two networks' outputs for the same positions."""
 
     policy_kl: float
@@ -131,8 +129,7 @@ def speeds(models: Mapping[str, OnnxModel], examples: Inputs) -> dict[str, float
 # Sensitivity
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(NamedTuple):
     """The loss of accuracy from a layer."""
 
     layer: Layer
@@ -140,39 +137,24 @@ class Sensitivity:
     """Between the network with this layer alone quantized and the original."""
 
 
-def measure_loss(
-    model: onnx.ModelProto,
-    quantized: onnx.ModelProto,
-    examples: Sequence[Inputs],
-    *,
-    exact: Runtime,
-    rounded: Runtime,
-) -> Difference:
-    """Return the difference of a quantized network from the original, on the positions that layers are measured on."""
-    return difference(_outputs(model, examples, exact), _outputs(quantized, examples, rounded))
-
-
 def measure_sensitivities(
-    model: onnx.ModelProto,
     layers: Sequence[Layer],
-    ranges: Mapping[str, Range],
-    examples: Sequence[Inputs],
-    runtime: Runtime,
+    reference: Sequence[RawOutputs],
+    outputs_of: Callable[[set[str]], Sequence[RawOutputs]],
     progress: Callable[[int, int], None],
     keep: Keep = keep_nothing,
 ) -> list[Sensitivity]:
-    """Return the loss from quantizing each of these layers of a network.
+    """Return the loss from quantizing each of these layers of a network, whose outputs are `reference`.
 
-    `progress` is called with the number of layers measured, and of all.  `keep` keeps the loss of each.
+    `outputs_of` returns those of the network with all layers quantized but those with these tensors.  `progress` is
+    called with the number of layers measured, and of all.  `keep` keeps the loss of each.
     """
-    reference = _outputs(model, examples, runtime)
     measured = []
     for number, layer in enumerate(layers):
 
         def measure(layer: Layer = layer) -> Arrays:
             others = {other.source for other in layers if other is not layer}
-            found = difference(reference, _outputs(quantized_model(model, layers, ranges, others), examples, runtime))
-            return {"difference": np.array(astuple(found), dtype=np.float64)}
+            return {"difference": np.array(difference(reference, outputs_of(others)), dtype=np.float64)}
 
         kl, same, error, positions = keep(f"layer-{number}", measure)["difference"].tolist()
         measured.append(Sensitivity(layer, Difference(kl, same, error, int(positions))))
@@ -180,7 +162,7 @@ def measure_sensitivities(
     return measured
 
 
-def _outputs(model: onnx.ModelProto, examples: Sequence[Inputs], runtime: Runtime) -> list[RawOutputs]:
+def sample_outputs(model: onnx.ModelProto, examples: Sequence[Inputs], runtime: Runtime) -> list[RawOutputs]:
     """Return policy and value of a model for the first POSITIONS of each group of examples."""
     content, outputs = model.SerializeToString(), []
     for part in examples:

@@ -58,6 +58,7 @@ from gtp_engine.training.quantization.sensitivity import (
     choose_exact,
     difference,
     measure_sensitivities,
+    sample_outputs,
 )
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
@@ -305,7 +306,12 @@ def test_each_layer_is_measured(path: Path) -> None:
     original = onnx.load(path)
     layers, ranges, part = prepared(original)
     steps: list[tuple[int, int]] = []
-    found = measure_sensitivities(original, layers, ranges, [part], CPU, lambda *step: steps.append(step))
+
+    def outputs_of(left_out: set[str]) -> list[RawOutputs]:
+        return sample_outputs(quantized_model(original, layers, ranges, left_out), [part], CPU)
+
+    reference = sample_outputs(original, [part], CPU)
+    found = measure_sensitivities(layers, reference, outputs_of, lambda *step: steps.append(step))
     assert [entry.layer for entry in found] == layers
     assert all(0 < entry.difference.policy_kl < 0.01 for entry in found)
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
