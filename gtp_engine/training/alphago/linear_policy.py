@@ -145,7 +145,12 @@ def new_tables(policy: LinearPolicy) -> LinearTables:
     weights = np.rint(np.clip(weights, _LEAST, _GREATEST) * _GRID) / _GRID * playable_patterns(codes)
     both = np.stack([weights, weights[swapped_patterns(codes)]], axis=1).astype(np.float32)
     factors = np.clip(np.exp(local_scores(policy)), _LEAST, _GREATEST).astype(np.float32)
-    return _tables(both, factors, policy.diamonds)
+    size = 1 << int(2 * SYMMETRIES * len(policy.diamonds) + 1).bit_length()
+    keys, entries = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int32)
+    features = FIRST_DIAMOND + DIAMOND_SIZE * np.arange(1, len(policy.diamonds) + 1)
+    for orientation, images in enumerate(diamond_images(policy.diamonds)):
+        store_diamonds(keys, entries, images, (features << 3 | orientation).astype(np.int32))
+    return LinearTables(both, factors, keys, entries, orientations(DIAMOND).astype(np.int32))
 
 
 def pattern_scores(policy: LinearPolicy, codes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -171,14 +176,3 @@ def least_places(diamonds: NDArray[np.int64]) -> NDArray[np.int64]:
         same = image == diamonds
         least[same] = np.minimum(least[same], places)
     return least
-
-
-def _tables(patterns: NDArray[np.float32], factors: NDArray[np.float32], diamonds: NDArray[np.int64]) -> LinearTables:
-    """Return tables with these factors and the hash table of the diamonds."""
-    size = 1 << int(2 * SYMMETRIES * len(diamonds) + 1).bit_length()
-    keys, entries = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int32)
-    features = FIRST_DIAMOND + DIAMOND_SIZE * np.arange(1, len(diamonds) + 1)
-    images = diamond_images(diamonds)
-    for orientation in range(SYMMETRIES):
-        store_diamonds(keys, entries, images[orientation], (features << 3 | orientation).astype(np.int32))
-    return LinearTables(patterns, factors, keys, entries, orientations(DIAMOND).astype(np.int32))

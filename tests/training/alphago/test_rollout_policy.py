@@ -29,12 +29,12 @@ from gtp_engine.training.alphago.stages.game_positions import GameStore
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError, recorded
 from gtp_engine.training.alphago.stages.rollout_gradient import LOSS, POSITIONS, ReplayBuffers, add_games
 from gtp_engine.training.alphago.stages.rollout_policy import (
+    NO_DIAMONDS,
     RolloutTrainer,
     WeightSpace,
     common_diamonds,
     new_replay_buffers,
     run_rollout_policy,
-    uniform_policy,
 )
 from gtp_engine.training.alphago.stages.stage_settings import RolloutSettings, StageRun
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE
@@ -43,14 +43,18 @@ from gtp_engine.training.core.reporting import read_log
 pytest.importorskip("matplotlib", reason="curves need matplotlib")
 
 SETTINGS = RolloutSettings(epochs=3, games_per_step=8, least_count=20, test_share=0.2)
-NONE = np.zeros(0, dtype=np.int64)
+
+
+def uniform_policy() -> LinearPolicy:
+    space = WeightSpace(NO_DIAMONDS)
+    return space.policy(np.zeros(space.size))
 
 
 @cache
 def planted_policy() -> LinearPolicy:
     """Return a policy that prefers moves near the last one, saving stones, and capturing neighbours of it."""
     near, urgent = np.array([[2.0, 1.0, -1.0], [2.0, 1.5, 0.0]], dtype=np.float32)
-    return replace(uniform_policy(NONE), near=near, urgent=urgent)
+    return replace(uniform_policy(), near=near, urgent=urgent)
 
 
 @cache
@@ -84,7 +88,7 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     space = WeightSpace(common_diamonds(store, 2))
     assert len(space.diamonds) > 3
     weights = rng.normal(scale=0.5, size=space.size)
-    gradient, buffers = space.empty_gradient(weights), new_replay_buffers(store, space.diamonds)
+    gradient, buffers = space.empty_gradient(weights), new_replay_buffers(store, space)
     add_games(store.moves, np.arange(6), gradient, buffers)
     slope = space.gradient(gradient)
     directions = [np.eye(1, space.size, place).ravel() for place in np.argsort(-np.abs(slope))[:20]]
@@ -99,11 +103,12 @@ def test_scores_in_training_are_those_of_the_policy_that_is_written() -> None:
     store, rng = GameStore([record(seed) for seed in range(6)]), np.random.default_rng(2)
     space = WeightSpace(common_diamonds(store, 2))
     weights = rng.normal(scale=0.5, size=space.size).astype(np.float32).astype(np.float64)
-    scores, policy = space.scores(weights), space.policy(weights)
-    codes = np.flatnonzero(space.kinds[0])
+    gradient, policy = space.empty_gradient(weights), space.policy(weights)
+    kinds, scores = gradient.kinds[0], gradient.scores
+    codes = np.flatnonzero(kinds)
     # A comparison with pytest.approx takes seconds for so many patterns.
-    np.testing.assert_allclose(pattern_scores(policy, codes), scores.patterns[space.kinds[0, codes]], rtol=0, atol=1e-5)
-    np.testing.assert_allclose(local_scores(policy), scores.local, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(pattern_scores(policy, codes), scores[kinds[codes]], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(local_scores(policy), scores[gradient.first_local :], rtol=0, atol=1e-5)
 
 
 def test_a_known_policy_is_recovered(tmp_path: Path) -> None:
@@ -115,7 +120,7 @@ def test_a_known_policy_is_recovered(tmp_path: Path) -> None:
     handcrafted = trainer.space.parts(truth)[2]
     handcrafted[:] = *planted.urgent, *planted.near
     before, positions = trainer.validate()["test"], sum(len(game.points) for game in games[:50])
-    least = loss(trainer.space, truth, test, new_replay_buffers(test, trainer.space.diamonds)) / positions
+    least = loss(trainer.space, truth, test, new_replay_buffers(test, trainer.space)) / positions
     trainer.run()
     after, found = trainer.validate()["test"], trainer.space.policy(trainer.vector)
     assert before["loss"] > least + 0.3
@@ -131,9 +136,9 @@ def test_unusual_games_can_be_replayed(rules: str) -> None:
     """Set-up stones, several moves of a colour, filled eyes, suicide: the incremental state stays right to the end."""
     games = [recorded(wild_game(seed, rules), name=f"{seed}", winner=EMPTY) for seed in range(30)]
     store = GameStore(games)
-    space = WeightSpace(NONE)
-    buffers, gradient = new_replay_buffers(store, NONE), space.empty_gradient(np.zeros(space.size))
-    fresh = new_linear_work(new_tables(uniform_policy(NONE)), store.width, store.height)
+    space = WeightSpace(NO_DIAMONDS)
+    buffers, gradient = new_replay_buffers(store, space), space.empty_gradient(np.zeros(space.size))
+    fresh = new_linear_work(new_tables(uniform_policy()), store.width, store.height)
     for number, game in enumerate(games):
         add_games(store.moves, np.array([number]), gradient, buffers)
         assert np.array_equal(buffers.board.color, played(game, len(game.points)).board.color)
@@ -147,10 +152,10 @@ def test_both_colours_learn_the_same() -> None:
     """A game and its twin with the colours exchanged have the same gradient."""
     game = record(3)
     twin = replace(game, colors=(3 - game.colors).astype(np.int8), first_player=WHITE)
-    space, slopes = WeightSpace(NONE), []
+    space, slopes = WeightSpace(NO_DIAMONDS), []
     for each in (game, twin):
         store, gradient = GameStore([each]), space.empty_gradient(np.zeros(space.size))
-        add_games(store.moves, np.array([0]), gradient, new_replay_buffers(store, NONE))
+        add_games(store.moves, np.array([0]), gradient, new_replay_buffers(store, space))
         slopes.append(space.gradient(gradient))
     np.testing.assert_allclose(*slopes, rtol=5e-7, atol=5e-13)
     assert np.abs(slopes[0]).max() > 0.5

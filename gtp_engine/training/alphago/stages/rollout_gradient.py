@@ -32,20 +32,13 @@ from gtp_engine.training.alphago.stages.replay import GameMoves, set_up
 Doubles = NDArray[np.float64]
 
 
-class Scores(NamedTuple):
-    """The scores (sums of weights) of patterns and local features."""
-
-    kinds: IntArray  # [2, PATTERNS] index of each pattern, for Black and for White, into `patterns`
-    patterns: Doubles  # [S]
-    local: Doubles  # [F]
-
-
 class Gradient(NamedTuple):
-    """The gradient of the loss with respect to the scores, where they are `scores`, and statistics of the positions."""
+    """The gradient of the loss with respect to scores (sums of weights), and statistics of the positions."""
 
-    scores: Scores
-    patterns: Doubles  # [S]
-    local: Doubles  # [F]
+    kinds: IntArray  # [2, PATTERNS] index of each pattern's score, for Black and for White
+    first_local: int  # S, the index of the first local feature's score
+    scores: Doubles  # [S + F] of the patterns, then of the local features
+    slopes: Doubles  # [S + F] the gradient
     counts: Doubles  # [COUNTS] indexed by POSITIONS …
 
 
@@ -127,22 +120,22 @@ def _play(buffers: ReplayBuffers, point: int, color: int) -> None:
 @kernel
 def _add_position(buffers: ReplayBuffers, color: int, last: int, played: int, gradient: Gradient) -> None:
     """Add the gradient and the counts of one position."""
-    board, linear, scores = buffers.board, buffers.linear, gradient.scores
+    board, linear = buffers.board, buffers.linear
     local = find_local(board, color, last, linear)
     ko = wide(board.info[KO_POINT]) if board.info[KO_COLOR] == color else wide(NULL_POINT)
     for i in range(wide(board.info[EMPTY_COUNT])):
         point = wide(board.empties[i])
-        kind = wide(scores.kinds[color - BLACK, pattern_of(board, point, linear.liberties)])
+        kind = wide(gradient.kinds[color - BLACK, pattern_of(board, point, linear.liberties)])
         buffers.kinds[point] = kind
-        buffers.scores[point] = scores.patterns[kind]
+        buffers.scores[point] = gradient.scores[kind]
     for i in range(local):
-        buffers.scores[linear.local_point[i]] += scores.local[linear.local_feature[i]]
+        buffers.scores[linear.local_point[i]] += gradient.scores[gradient.first_local + linear.local_feature[i]]
     _softmax_gradient(buffers, color - BLACK, ko, played, gradient.counts)
     for i in range(wide(board.info[EMPTY_COUNT])):
         point = wide(board.empties[i])
-        gradient.patterns[buffers.kinds[point]] += buffers.scores[point]  # by now the gradient of the score
+        gradient.slopes[buffers.kinds[point]] += buffers.scores[point]  # by now the gradient of the score
     for i in range(local):
-        gradient.local[linear.local_feature[i]] += buffers.scores[linear.local_point[i]]
+        gradient.slopes[gradient.first_local + linear.local_feature[i]] += buffers.scores[linear.local_point[i]]
 
 
 @spliced_kernel

@@ -17,7 +17,7 @@ A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-po
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -56,7 +56,6 @@ from gtp_engine.training.alphago.stages.rollout_gradient import (
     Doubles,
     Gradient,
     ReplayBuffers,
-    Scores,
     add_games,
     diamonds_into,
 )
@@ -78,86 +77,71 @@ _FIRST_SQUARE: Final = 1e-6
 
 Ints = NDArray[np.int64]
 
+NO_DIAMONDS: Final[Ints] = np.zeros(0, dtype=np.int64)
 _NEAR: Final = slice(FIRST_DIAMOND, FIRST_DIAMOND + 3)
 _HANDCRAFTED: Final = FIRST_DIAMOND + 3
 """The number of weights that belong neither to patterns nor to diamonds."""
 
 
-def uniform_policy(diamonds: Ints) -> LinearPolicy:
-    """Return the policy with these diamonds whose weights are all 0."""
-    codes, weights = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
-    responses = np.zeros((len(diamonds), DIAMOND_SIZE), dtype=np.float32)
-    return LinearPolicy(codes, weights, codes, weights, diamonds, responses, near=np.zeros(3, dtype=np.float32))
-
-
-class _Numbering(NamedTuple):
-    """The indices of patterns."""
-
-    patterns: Ints  # [S] codes of playable patterns, each the smallest of its orientations
-    kinds: IntArray  # [2, PATTERNS] index of each code, for Black and for White; 0 for patterns that are not playable
-    plains: Ints  # [Q] codes of the plain patterns
-    plain_of: Ints  # [S] index of each pattern's plain pattern
-
-
 @cache
-def _numbering() -> _Numbering:
-    """Return the indices; computing them takes half a second."""
+def _numbering() -> tuple[Ints, IntArray, Ints, Ints]:
+    """Return the indices of patterns; computing them takes half a second.
+
+    The codes of playable patterns [S], each the smallest of its orientations; the index of each code among them, for
+    Black and for White [2, PATTERNS], 0 for patterns that are not playable; the codes of the plain patterns [Q]; the
+    index of each pattern's plain pattern [S].
+    """
     codes = np.arange(PATTERNS)
     least, playable = pattern_images(codes).min(axis=0), playable_patterns(codes)
     patterns = np.unique(least[playable])
     kinds = np.where(playable, np.searchsorted(patterns, least), 0)
     plains, plain_of = np.unique(least[plain_patterns(patterns)], return_inverse=True)
     both = np.stack([kinds, kinds[swapped_patterns(codes)]]).astype(np.int32)
-    return _Numbering(patterns, both, plains, plain_of)
+    return patterns, both, plains, plain_of
 
 
 class WeightSpace:
-    """The layout of the weight vector; `diamonds` [R] are those whose responses have weights of their own."""
+    """The layout of the weight vector; `diamonds` [R] are those whose responses have weights of their own.
+
+    A score is the sum of two weights: of a pattern's and its plain pattern's, of a distance's and a response's.  Moves
+    that save or kill, and answers to unknown diamonds, have one only.
+    """
 
     def __init__(self, diamonds: Ints) -> None:
         self.diamonds: Final = diamonds
-        self.patterns, self.kinds, self.plains, self._plain_of = _numbering()
+        self.patterns, self._kinds, self.plains, plain_of = _numbering()
+        plain, handcrafted, response = np.cumsum([len(self.patterns), len(self.plains), _HANDCRAFTED]).tolist()
+        self._edges: Final = [plain, handcrafted, response]
+        none = response + DIAMOND_SIZE * len(diamonds)
+        self.size: Final = none
+        """The number of weights."""
         known = least_places(diamonds) + DIAMOND_SIZE * np.arange(len(diamonds))[:, None]
         self._response_of: Final = known.ravel()
-
-    @property
-    def size(self) -> int:
-        """The number of weights."""
-        return len(self.patterns) + len(self.plains) + _HANDCRAFTED + DIAMOND_SIZE * len(self.diamonds)
+        near = handcrafted + FIRST_DIAMOND + REACHES
+        pairs: list[tuple[Any, Any]] = [
+            (np.arange(plain), plain + plain_of),
+            (handcrafted + np.arange(FIRST_DIAMOND), none),
+            (near, none),
+            (np.tile(near, len(diamonds)), response + self._response_of),
+        ]
+        self._terms: Final = np.concatenate([np.broadcast_arrays(*pair) for pair in pairs], axis=1)
+        """The indices of the two weights of each score, [2, S + F]; the number of weights stands for none."""
 
     def parts(self, weights: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles]:
         """Return views of the weights: patterns, plain patterns, handcrafted, responses [R · DIAMOND_SIZE]."""
-        edges = np.cumsum([len(self.patterns), len(self.plains), _HANDCRAFTED])
-        patterns, plains, handcrafted, responses = np.split(weights, edges)
+        patterns, plains, handcrafted, responses = np.split(weights, self._edges)
         return patterns, plains, handcrafted, responses
-
-    def scores(self, weights: Doubles) -> Scores:
-        """Return the scores of all features."""
-        patterns, plains, handcrafted, responses = self.parts(weights)
-        near = handcrafted[_NEAR][REACHES]
-        known = responses[self._response_of].reshape(-1, DIAMOND_SIZE) + near
-        local = np.concatenate([handcrafted[:FIRST_DIAMOND], near, known.ravel()])
-        return Scores(self.kinds, patterns + plains[self._plain_of], local)
-
-    def gradient(self, of_scores: Gradient) -> Doubles:
-        """Return the gradient with respect to the weights from that with respect to the scores."""
-        responses = of_scores.local[FIRST_DIAMOND:].reshape(-1, DIAMOND_SIZE)
-        near = np.bincount(REACHES, weights=responses.sum(axis=0))
-        known = responses[1:].ravel()
-        return np.concatenate(
-            [
-                of_scores.patterns,
-                np.bincount(self._plain_of, weights=of_scores.patterns),
-                of_scores.local[:FIRST_DIAMOND],
-                near,
-                np.bincount(self._response_of, weights=known, minlength=known.size),
-            ]
-        )
 
     def empty_gradient(self, weights: Doubles) -> Gradient:
         """Return a gradient of zeros, at the scores of these weights."""
-        local = FIRST_DIAMOND + DIAMOND_SIZE * (len(self.diamonds) + 1)
-        return Gradient(self.scores(weights), np.zeros(len(self.patterns)), np.zeros(local), np.zeros(COUNTS))
+        scores = np.append(weights, 0.0)[self._terms].sum(axis=0)
+        return Gradient(self._kinds, len(self.patterns), scores, np.zeros_like(scores), np.zeros(COUNTS))
+
+    def gradient(self, of_scores: Gradient) -> Doubles:
+        """Return the gradient with respect to the weights from that with respect to the scores."""
+        slopes = np.tile(of_scores.slopes, 2)
+        summed = np.bincount(self._terms.ravel(), weights=slopes, minlength=self.size + 1)
+        return np.asarray(summed[: self.size], dtype=np.float64)
 
     def policy(self, weights: Doubles) -> LinearPolicy:
         """Return the policy with these weights; pattern weights of 0 are left out."""
@@ -194,19 +178,17 @@ class RolloutTrainer(TrainingRun):
         self._train_games: Final = train
         self._test_games: Final = test
         self._steps_per_epoch: Final = epoch
-        nothing: Ints = np.zeros(0, dtype=np.int64)
-        self.space = WeightSpace(nothing)
+        self.space = WeightSpace(NO_DIAMONDS)
         self.vector = self._squares = np.zeros(0)
-        self._buffers = new_replay_buffers(train, nothing)
+        self._buffers = new_replay_buffers(train, self.space)
         if not self.resume_in_folder():
-            self._begin(common_diamonds(train, settings.least_count))
+            self._begin(WeightSpace(common_diamonds(train, settings.least_count)))
 
-    def _begin(self, diamonds: Ints) -> None:
-        """Set all weights to 0, those of these diamonds' responses among them."""
-        self.space = WeightSpace(diamonds)
-        self.vector = np.zeros(self.space.size)
-        self._squares = np.full(self.space.size, _FIRST_SQUARE)
-        self._buffers = new_replay_buffers(self._train_games, diamonds)
+    def _begin(self, space: WeightSpace) -> None:
+        """Set all weights to 0."""
+        self.space, self.vector = space, np.zeros(space.size)
+        self._squares = np.full(space.size, _FIRST_SQUARE)
+        self._buffers = new_replay_buffers(self._train_games, space)
 
     def step(self) -> tuple[Tensor, int]:
         """Do one step; the figures are those before it, see `TrainingRun`."""
@@ -236,7 +218,7 @@ class RolloutTrainer(TrainingRun):
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Take over a checkpoint; see `TrainingRun`."""
-        self._begin(checkpoint.state["diamonds"].numpy())
+        self._begin(WeightSpace(checkpoint.state["diamonds"].numpy()))
         self.vector, self._squares = checkpoint.weights["weights"].numpy(), checkpoint.state["squares"].numpy()
 
 
@@ -258,18 +240,18 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
     return run.out / ROLLOUT_WEIGHTS
 
 
-def new_replay_buffers(store: GameStore, diamonds: NDArray[np.int64]) -> ReplayBuffers:
-    """Return work arrays for the games of a store, with a uniform policy that has these diamonds."""
+def new_replay_buffers(store: GameStore, space: WeightSpace) -> ReplayBuffers:
+    """Return work arrays for the games of a store, with the policy whose weights are all 0."""
     empty = new_board(store.width, store.height)
     n = empty.color.size
-    linear = new_linear_work(new_tables(uniform_policy(diamonds)), store.width, store.height)
+    linear = new_linear_work(new_tables(space.policy(np.zeros(space.size))), store.width, store.height)
     return ReplayBuffers(empty, clone(empty), linear, np.zeros(n), np.zeros(n, dtype=np.int32))
 
 
 def common_diamonds(store: GameStore, least_count: int) -> NDArray[np.int64]:
     """Return the diamonds that occur at least so often in the games, each in its smallest orientation, sorted."""
     found = np.zeros(len(store.moves.points), dtype=np.int64)
-    diamonds_into(store.moves, new_replay_buffers(store, np.zeros(0, dtype=np.int64)), found)
+    diamonds_into(store.moves, new_replay_buffers(store, WeightSpace(NO_DIAMONDS)), found)
     codes, counts = np.unique(found[found >= 0], return_counts=True)
     smallest, numbers = np.unique(diamond_images(codes).min(axis=0), return_inverse=True)
     common: NDArray[np.int64] = smallest[np.bincount(numbers, weights=counts) >= least_count]
