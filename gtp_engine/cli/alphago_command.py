@@ -64,14 +64,13 @@ def records_command(net: Path, folder: Path, settings: RecordSettings, network: 
     NET is an ONNX file: one of KataGo's networks, or a policy network trained here. Its moves are drawn from its
     policy. Games are played to the end and scored.
     """
-    from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records
+    from gtp_engine.training.alphago.stages.play_records import load_player, play_records
 
     how = {"provider": network.provider, "precision": network.precision}
     with long_work(folder) as (bar, is_stopped):
         player = load_player(net, batch=settings.parallel_games, threads=settings.threads, **how)
-        records = RecordFolder(folder, least_seed=settings.seed)
-        played = play_records(player, records, settings, bar, is_stopped)
-    click.echo(f"{counted(played, 'game')} played, {records.count:,} in {folder}")
+        before, now = play_records(player, folder, settings, bar, is_stopped)
+    click.echo(f"{counted(now - before, 'game')} played, {now:,} in {folder}")
     if is_stopped():
         sys.exit(INTERRUPTED)
 
@@ -158,9 +157,9 @@ def value_command(supervised: Path, reinforced: Path, run: Path, export: ExportS
     network.
     """
     with _stage(run, export) as stage:
-        from gtp_engine.training.alphago.stages.value import ValueStage, run_value
+        from gtp_engine.training.alphago.stages.value import run_value
 
-        _require(run_value(ValueStage(supervised, reinforced, **settings), stage))
+        _require(run_value((supervised, reinforced), run=stage, **settings))
 
 
 @alphago_command.command("chain")

@@ -3,18 +3,11 @@
 `planes` describes the planes, and the decisions where the paper leaves a choice.
 """
 
-from typing import Final
-
-import numpy as np
-
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
-
-NO_GLOBALS: Final = np.zeros((0, 0), dtype=np.float32)
-"""AlphaGo's networks have no global inputs beside their planes."""
 
 
 def new_value_encoder(width: int, height: int) -> "AlphaGoEncoder":

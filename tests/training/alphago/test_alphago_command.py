@@ -47,14 +47,14 @@ def test_stages_need_pytorch(stage: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_interrupted_records_tell_a_chain_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next stage would otherwise begin with too few games."""
 
-    def play_records(*_: object, **__: object) -> int:
+    def play_records(*_: object, **__: object) -> tuple[int, int]:
         signal.raise_signal(signal.SIGTERM)
-        return 1
+        return 2, 3
 
     for name, function in (("play_records", play_records), ("load_player", lambda *_, **__: None)):
         monkeypatch.setattr(f"gtp_engine.training.alphago.stages.play_records.{name}", function)
     done = CliRunner().invoke(cli, ["alphago", "records", "net.onnx", str(tmp_path)])
-    assert done.exit_code == 130 and done.output.startswith("1 game played")
+    assert done.exit_code == 130 and done.output.startswith("1 game played, 3 in ")
 
 
 assert torch

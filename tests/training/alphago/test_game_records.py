@@ -1,5 +1,6 @@
 """Recorded games: played, read, split by names, and their positions in every orientation."""
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ pytest.importorskip("torch", reason="training needs PyTorch")
 
 from gtp_engine import ConfigError, Game, ModelError
 from gtp_engine.base.progress import ProgressBar
+from gtp_engine.base.steps import never
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
 from gtp_engine.go.area import territory_owners
@@ -27,8 +29,8 @@ from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_poi
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.stages import game_records
-from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer, draw_symmetries, transform_actions
-from gtp_engine.training.alphago.stages.play_records import RecordFolder, load_player, play_records, result_of
+from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer
+from gtp_engine.training.alphago.stages.play_records import load_player, play_records, result_of
 from gtp_engine.training.alphago.stages.policy_players import uniform_player
 from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
@@ -86,39 +88,38 @@ def finished(winner: int, size: int = 3) -> Game:
     return play_moves(Game(size, size, komi=0.5), "B2 pass pass" if winner == BLACK else "pass pass")
 
 
-def six_games() -> list[game_records.Episode]:
+def six_games() -> list[game_records.RecordedGame]:
     """Return six games: as Black 2 of 3 won, as White 0 of 2, one aborted."""
     pairs = ((BLACK, BLACK), (BLACK, BLACK), (WHITE, BLACK), (BLACK, WHITE), (BLACK, WHITE))
-    episodes = [game_records.episode_of(finished(winner), learner=learner) for winner, learner in pairs]
-    return [*episodes, game_records.episode_of(random_game(1, 3, 3, moves=2), learner=WHITE, moment=2)]
+    games = [game_records.scored(finished(winner), learner=learner) for winner, learner in pairs]
+    return [*games, game_records.scored(random_game(1, 3, 3, moves=2), learner=WHITE, moment=2)]
 
 
 def test_rewards_are_those_of_the_learner_and_advantages_are_less_the_mean_of_the_colour() -> None:
-    episodes = six_games()
-    assert [episode.reward for episode in episodes] == [1, 1, -1, -1, -1, 0]
-    assert game_records.win_rate(episodes) == 2 / 5 and game_records.win_rate([]) == 0.5
-    assert game_records.advantages(episodes) == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
+    games = six_games()
+    assert [game.reward for game in games] == [1, 1, -1, -1, -1, 0]
+    assert game_records.win_rate(games) == 2 / 5 and game_records.win_rate([]) == 0.5
+    assert game_records.advantages(games) == pytest.approx([2 / 3, 2 / 3, -4 / 3, 0, 0, 0])
 
 
 def test_shards_round_trip(tmp_path: Path) -> None:
-    episodes, path = six_games(), tmp_path / "new" / "000003.npz"
-    game_records.write_episodes(path, episodes)
-    found = game_records.read_episodes(path)
-    assert [episode.game.name for episode in found] == [f"000003-{number}" for number in range(6)]
-    for one, other in zip(found, episodes, strict=True):
-        assert (one.learner, one.moment) == (other.learner, other.moment)
-        for entry in fields(one.game):
+    games, path = six_games(), tmp_path / "new" / "000003.npz"
+    game_records.write_shard(path, games)
+    found = game_records.read_shard(path)
+    assert [game.name for game in found] == [f"000003-{number}" for number in range(6)]
+    for one, other in zip(found, games, strict=True):
+        for entry in fields(one):
             if entry.name != "name":
-                assert np.array_equal(getattr(one.game, entry.name), getattr(other.game, entry.name)), entry.name
+                assert np.array_equal(getattr(one, entry.name), getattr(other, entry.name)), entry.name
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
-    assert found[5].game.winner == EMPTY and found[5].moment == 2
+    assert found[5].winner == EMPTY and found[5].moment == 2
 
 
 def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     with pytest.raises(game_records.RecordsError, match=r"^cannot read shard"):
-        game_records.read_episodes(path)
-    game_records.write_episodes(path, six_games())
+        game_records.read_shard(path)
+    game_records.write_shard(path, six_games())
     whole = path.read_bytes()
     locked = bytearray(whole)
     locked[whole.rindex(b"PK\x01\x02") + 8] |= 1  # the bit of a file with a password
@@ -127,10 +128,10 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
     for damaged in (b"", b"junk", whole[:200], whole[:-30], locked, torn):
         path.write_bytes(damaged)
         with pytest.raises(game_records.RecordsError, match=r"^shard 'a.npz' is damaged"):
-            game_records.read_episodes(path)
+            game_records.read_shard(path)
     np.savez(path, meta=np.array('{"format": 7}'))
     with pytest.raises(game_records.RecordsError, match="has another format: expected 1"):
-        game_records.read_episodes(path)
+        game_records.read_shard(path)
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
@@ -218,7 +219,8 @@ def test_moves_to_learn_are_the_stones_of_either_side() -> None:
     refs = store.move_refs()
     moves = [(g, i) for g, game in enumerate(games) for i in range(len(game.points)) if game.points[i] != PASS]
     assert list(zip(refs.games.tolist(), refs.counts.tolist(), strict=True)) == moves
-    points = [action_to_point(int(action), width=5, height=5) for action in store.actions(refs)]
+    actions = store.actions(refs, np.zeros(len(refs.games), dtype=np.int32))
+    points = [action_to_point(int(action), width=5, height=5) for action in actions]
     assert points == [int(games[g].points[i]) for g, i in moves]
     assert refs.to_play.tolist() == [int(games[g].colors[i]) for g, i in moves]
     assert {BLACK, opponent(BLACK)} == set(refs.to_play.tolist())
@@ -226,15 +228,13 @@ def test_moves_to_learn_are_the_stones_of_either_side() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
 def test_actions_turn_with_the_board(width: int, height: int) -> None:
+    store = GameStore([record(1, width, height)])
+    refs = store.move_refs()
     for symmetry in range(symmetry_count(width, height)):
-        actions = np.arange(width * height, dtype=np.int32)
-        found = transform_actions(actions, np.full(width * height, symmetry, dtype=np.int32), width, height)
-        for action in actions:
-            x, y = point_to_xy(action_to_point(int(action), width=width, height=height), width=width)
-            x, y = transform(x, y, symmetry, width=width, height=height)
-            assert found[action] == y * width + x
-    drawn = draw_symmetries(np.random.default_rng(1), 200, width, height)
-    assert set(drawn.tolist()) == set(range(symmetry_count(width, height)))
+        found = store.actions(refs, np.full(len(refs.counts), symmetry, dtype=np.int32))
+        for action, point in zip(found.tolist(), store.moves.points[refs.counts].tolist(), strict=True):
+            x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
+            assert action == y * width + x
 
 
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
@@ -271,8 +271,9 @@ SETTINGS = RecordSettings(size=5, games=6, parallel_games=4)
 PLAN = GamePlan(PRESETS["chinese"], 0.5)
 
 
-def play(folder: Path, settings: RecordSettings = SETTINGS, *, seed: int = 1) -> int:
-    return play_records(uniform_player(), RecordFolder(folder, least_seed=seed), settings, ProgressBar())
+def play(folder: Path, settings: RecordSettings = SETTINGS, is_stopped: Callable[[], bool] = never) -> int:
+    before, now = play_records(uniform_player(), folder, settings, ProgressBar(), is_stopped)
+    return now - before
 
 
 def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
@@ -286,7 +287,7 @@ def test_results_are_the_area_on_the_board(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_filled_up_and_seeds_decide_the_games(tmp_path: Path) -> None:
-    assert play_records(uniform_player(), RecordFolder(tmp_path / "a"), SETTINGS, ProgressBar(), lambda: True) == 0
+    assert play(tmp_path / "a", is_stopped=lambda: True) == 0
     play(tmp_path / "a")
     play(tmp_path / "b", RecordSettings(size=5, games=4, parallel_games=4))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
@@ -320,7 +321,7 @@ def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypa
     with pytest.raises(
         game_records.RecordsError, match=r"cannot write records to '.*file': File exists; make room there, or name"
     ):
-        RecordFolder(tmp_path / "file")
+        play(tmp_path / "file")
     (tmp_path / "records").mkdir()
     fill_disk_of(tmp_path / "records" / "game.part", monkeypatch)
     with pytest.raises(game_records.RecordsError, match=r"cannot write record '.*\.sgf': No space left on device"):
@@ -330,7 +331,7 @@ def test_a_full_disk_and_a_file_in_the_way_are_reported(tmp_path: Path, monkeypa
 def test_decided_games_end_by_resignation_if_requested(tmp_path: Path) -> None:
     sure = ScriptedRows(win=0.001, weights={})
     settings = RecordSettings(size=5, games=2, parallel_games=2, stop_decided=True)
-    play_records(sure, RecordFolder(tmp_path), settings, ProgressBar())
+    play_records(sure, tmp_path, settings, ProgressBar())
     games = game_records.read_games(tmp_path, log=print)
     assert [game.winner for game in games] == [WHITE, WHITE] and all(len(game.points) == 8 for game in games)
 
@@ -350,9 +351,9 @@ def test_results() -> None:
 def test_networks_that_can_play(tmp_path: Path) -> None:
     katago = load_player(v7_network(tmp_path / "net.onnx", kind="policy+value"), batch=2, provider="cpu")
     alphago = load_player(alphago_policy(tmp_path / "policy.onnx"), batch=2, provider="cpu")
-    for player in (katago, alphago):
-        folder = RecordFolder(tmp_path / type(player).__name__)
-        assert play_records(player, folder, RecordSettings(size=4, games=2, parallel_games=2), ProgressBar()) == 2
+    for name, player in (("katago", katago), ("alphago", alphago)):
+        settings, folder = RecordSettings(size=4, games=2, parallel_games=2), tmp_path / name
+        assert play_records(player, folder, settings, ProgressBar()) == (0, 2)
     with pytest.raises(ModelError, match="is for value and takes alphago-49"):
         load_player(alphago_value(tmp_path / "value.onnx"), batch=2, provider="cpu")
     with pytest.raises(ConfigError, match=r"records\.rules = .go.: expected"):

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +17,10 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.training.alphago.planes import SENSIBLE
 from gtp_engine.training.alphago.stages import reinforce
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch
-from gtp_engine.training.alphago.stages.game_records import episode_of, read_episodes
+from gtp_engine.training.alphago.stages.game_records import read_shard, scored
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy, torch_player
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
-from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint, write_values
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log, run_and_report
 
@@ -51,15 +52,15 @@ def learned(
     run: reinforce.Reinforcement, learner: int, *games: Game
 ) -> tuple[torch.Tensor, torch.Tensor, ExampleBatch]:
     """Return log p of the learner's moves before and after one step, and the moves."""
-    episodes = [episode_of(game, learner=learner) for game in games]
-    (moves,) = reinforce.learner_moves(episodes)
+    records = [scored(game, learner=learner) for game in games]
+    (moves,) = reinforce.learner_moves(records)
 
     def chances() -> torch.Tensor:
         with torch.no_grad():
             return run.net(moves.planes).log_softmax(dim=1).gather(1, moves.actions[:, None]).squeeze(1)
 
     before = chances()
-    run.learn(episodes)
+    run.learn(records)
     return before, chances(), moves
 
 
@@ -77,11 +78,11 @@ def test_only_the_learners_stones_in_games_with_a_winner_count() -> None:
     unfinished = Game(3, 3)
     unfinished.play("A1")
     games = ((game_of("B2", "A1", "pass", "C1"), BLACK), (game_of("A1", "B2"), WHITE), (unfinished, BLACK))
-    (moves,) = reinforce.learner_moves([episode_of(game, learner=learner) for game, learner in games])
+    (moves,) = reinforce.learner_moves([scored(game, learner=learner) for game, learner in games])
     own = moves.planes[:, 0].sum(dim=(1, 2)).tolist()
     others = moves.planes[:, 1].sum(dim=(1, 2)).tolist()
     assert sorted(zip(own, others, strict=True)) == [(0, 0), (0, 1)]
-    assert reinforce.learner_moves([episode_of(game_of(), learner=BLACK)]) == []
+    assert reinforce.learner_moves([scored(game_of(), learner=BLACK)]) == []
 
 
 def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
@@ -101,21 +102,20 @@ def test_the_gradient_is_that_of_the_policy_that_was_played() -> None:
 
 def test_examples_are_what_the_network_saw() -> None:
     """Positions are replayed in the orientation in which they were played: planes and moves are those of the game."""
-    seen: dict[bytes, np.ndarray] = {}
+    seen = set[bytes]()
     machine = choose_machine("cpu", "float32", threads=1)
     net = start().eval()
     player = torch_player(net, machine, "net")
-    inner = player.odds
+    model: Any = player.networks[0].model
+    inner = model.logits
 
     def record(planes: np.ndarray) -> np.ndarray:
-        odds = inner(planes)
-        seen.update((row.tobytes(), answer) for row, answer in zip(planes, odds, strict=True))
-        return odds
+        seen.update(row.tobytes() for row in planes)
+        return inner(planes)
 
-    player.odds = record  # type: ignore[misc]
+    model.logits = record
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    episodes = reinforce.play_versus((player, player), (3, 3), settings, games=8, rng=rng)
-    batches = reinforce.learner_moves(episodes)
+    batches = reinforce.learner_moves(reinforce.play_versus((player, player), (3, 3), settings, games=8, rng=rng))
     assert batches
     for batch in batches:
         for planes, action in zip(batch.planes.numpy(), batch.actions.tolist(), strict=True):
@@ -131,13 +131,13 @@ def test_the_learner_has_each_colour_in_half_of_the_games() -> None:
     sure.point_bias.data[action_of("B2")] = 99.0
     players = torch_player(sure.eval(), machine, ""), torch_player(other.eval(), machine, "")
     settings, rng = PolicyGameSettings(komi=0.5, parallel_games=4), np.random.default_rng(1)
-    episodes = reinforce.play_versus(players, (3, 3), settings, games=7, rng=rng)
-    assert [episode.learner for episode in episodes] == [BLACK] * 4 + [WHITE] * 3
+    games = reinforce.play_versus(players, (3, 3), settings, games=7, rng=rng)
+    assert [game.learner for game in games] == [BLACK] * 4 + [WHITE] * 3
     centre = parse_vertex("B2", width=3, height=3)
-    for episode in episodes:
-        first = int(np.flatnonzero(episode.game.colors == episode.learner)[0])
-        taken = centre in episode.game.points[:first]
-        assert taken or episode.game.points[first] in (centre, PASS)
+    for game in games:
+        first = int(np.flatnonzero(game.colors == game.learner)[0])
+        taken = centre in game.points[:first]
+        assert taken or game.points[first] in (centre, PASS)
 
 
 def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
     torch.testing.assert_close(*(read_policy(tmp_path / run).state_dict() for run in ("a", "b")), rtol=0, atol=0)
     log = read_log(tmp_path / "a" / "log.jsonl")
     assert [line["steps"] for line in log] == [1, 2, 3, 3] and log[-1]["kind"] == "validation"
-    assert len(read_episodes(tmp_path / "a" / "experience" / "000002.npz")) == 8
+    assert len(read_shard(tmp_path / "a" / "experience" / "000002.npz")) == 8
     assert "validation (against the first network) after 24 games: winrate" in capfd.readouterr().err
     with pytest.raises(ConfigError, match="games 8 there, 16 now"):
         reinforce.Reinforcement(start(), replace(SETTINGS, games=16), GAME, tmp_path / "a")
@@ -187,46 +187,50 @@ def test_a_run_writes_its_files_and_resumes_exactly(tmp_path: Path, capfd: pytes
 def test_an_error_ends_a_run_after_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version that could not be written joins the pool when the run resumes."""
 
-    def full(pool: reinforce.OpponentPool, number: int, net: PolicyNet) -> None:
-        if number:
+    def full(path: Path, values: dict[str, Any], what: str) -> None:
+        if path.stem != "000000":
             raise ModelError("no space left")
-        add(pool, number, net)
+        write_values(path, values, what)
 
-    add = reinforce.OpponentPool.add
     with ProgressBar() as bar, monkeypatch.context() as patch:
-        patch.setattr(reinforce.OpponentPool, "add", full)
+        patch.setattr(reinforce, "write_values", full)
         with pytest.raises(ModelError, match="no space left"):
             run_and_report(reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path), bar, never)
     assert read_checkpoint(tmp_path).steps == 2
     resumed = reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path)
-    assert resumed.run() and resumed.pool.numbers == [0, 2]
+    assert resumed.run() and versions_in(tmp_path) == ["000000.pt", "000002.pt"]
 
 
-def test_a_run_without_a_checkpoint_begins_without_opponents(tmp_path: Path) -> None:
-    """They are of a run that was killed, and may be stronger than the network that begins."""
-    for number in (0, 2, 4):
-        reinforce.OpponentPool(tmp_path / "pool").add(number, start(seed=2))
-    assert reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path).pool.numbers == []
-    assert reinforce.OpponentPool(tmp_path / "pool").numbers == []
+def versions_in(run: Path) -> list[str]:
+    return sorted(path.name for path in (run / "pool").iterdir())
 
 
 def checkpoint_of(net: PolicyNet) -> Checkpoint:
     return Checkpoint("policy", asdict(net.shape), {}, net.state_dict(), {}, 0, 0, 0.0)
 
 
-def test_the_pool(tmp_path: Path) -> None:
-    pool, nets = reinforce.OpponentPool(tmp_path / "pool"), [start(seed=seed) for seed in range(3)]
-    rng = np.random.default_rng(1)
+def test_opponents_are_versions_of_the_run_so_far(tmp_path: Path) -> None:
+    """Those of a run that was killed before its first checkpoint may be stronger than the network that begins."""
+    run, rng = reinforce.Reinforcement(start(), SETTINGS, GAME, tmp_path), np.random.default_rng(1)
     with pytest.raises(ModelError, match="no versions in"):
-        pool.draw(rng)
-    for number, net in zip((0, 20, 40), nets, strict=True):
-        pool.add(number, net)
-    assert {pool.draw(rng) for _ in range(50)} == {0, 20, 40}
-    pool.load(20, nets[0])
-    assert torch.equal(nets[0].trunk.layers[0].weight, nets[1].trunk.layers[0].weight)
-    again = reinforce.OpponentPool(tmp_path / "pool")
-    again.drop(after=20)
-    assert again.numbers == [0, 20] and reinforce.OpponentPool(tmp_path / "pool").numbers == [0, 20]
-    (tmp_path / "pool" / "000020.pt").write_bytes(b"junk")
-    with pytest.raises(ModelError, match="cannot read version"):
-        again.load(20, nets[0])
+        run.load_opponent(rng)
+    nets = {number: start(seed=2 + number) for number in (0, 2, 4)}
+    for number, net in nets.items():
+        write_values(tmp_path / "pool" / f"{number:06}.pt", net.state_dict(), "version")
+
+    def opponents() -> set[int]:
+        found = set()
+        for _ in range(30):
+            run.load_opponent(rng)
+            weights = run._opponent.trunk.layers[0].weight
+            found |= {number for number, net in nets.items() if torch.equal(weights, net.trunk.layers[0].weight)}
+        return found
+
+    assert opponents() == {0}
+    run.steps = 3
+    assert opponents() == {0, 2}
+    (tmp_path / "pool" / "000000.pt").unlink()
+    assert opponents() == {2}, "a damaged one, which was deleted as advised"
+    (tmp_path / "pool" / "000002.pt").write_bytes(b"junk")
+    with pytest.raises(ModelError, match=r"cannot read version .*000002.*; delete it"):
+        run.load_opponent(rng)

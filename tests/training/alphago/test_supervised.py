@@ -126,7 +126,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
 def test_accuracies_count_what_was_played() -> None:
     store = GameStore(orderly_records(3))
     refs = store.move_refs()
-    actions = torch.from_numpy(store.actions(refs).astype(np.int64))
+    actions = torch.from_numpy(store.actions(refs, np.zeros(len(refs.games), dtype=np.int32)).astype(np.int64))
     place = iter(range(0, len(actions), 512))
 
     def fifth(planes: torch.Tensor) -> torch.Tensor:

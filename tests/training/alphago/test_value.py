@@ -1,6 +1,5 @@
 """The value network: one position of each game, chosen as in the paper, and the right perspective for both colours."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from training.alphago.games import orderly_records, played
 from training.alphago.test_reinforce import checkpoint_of, start
 from training.needs_torch import torch
 
-from gtp_engine import ConfigError, Game, load_evaluator
+from gtp_engine import ConfigError, Evaluator, Game, load_evaluator
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
@@ -20,12 +19,10 @@ from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
-from gtp_engine.training.alphago.stages.game_records import Episode
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
-from gtp_engine.training.alphago.stages.policy_players import PlanesPlayer, policy_player
+from gtp_engine.training.alphago.stages.policy_players import policy_player
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.value import (
-    ValueStage,
     ValueTask,
     fill_games,
     read_folder,
@@ -44,7 +41,7 @@ MACHINE = choose_machine("cpu", "float32", threads=1)
 GAME = PolicyGameSettings(komi=0.5, parallel_games=8)
 
 
-def favourite(action: int, name: str) -> PlanesPlayer:
+def favourite(action: int, name: str) -> Evaluator:
     """Return a player that plays one point as soon as it may, and random moves otherwise."""
 
     def logits(planes: np.ndarray) -> np.ndarray:
@@ -69,7 +66,7 @@ def test_phases_of_a_game() -> None:
     """U − 1 moves of the first policy, a random move, then the second policy, by the positions that each evaluates."""
     seen: dict[str, set[int]] = {"first": set(), "second": set()}
 
-    def player(name: str) -> PlanesPlayer:
+    def player(name: str) -> Evaluator:
         def logits(planes: np.ndarray) -> np.ndarray:
             seen[name] |= set((planes[:, 0] + planes[:, 1]).sum(axis=(1, 2)).astype(int).tolist())
             return np.zeros((len(planes), 16), dtype=np.float32)
@@ -77,40 +74,37 @@ def test_phases_of_a_game() -> None:
         return policy_player(logits, name)
 
     games = value_games(player("first"), player("second"), (4, 4), GAME, np.random.default_rng(1))
-    episodes = list(islice(games, 60))
+    found = list(islice(games, 60))
     assert 0 in seen["first"] and 0 not in seen["second"]
-    assert len({episode.moment for episode in episodes}) > 8
-    for episode in episodes:
-        assert 1 <= episode.moment <= 16 and len(episode.game.points) > episode.moment
-        assert episode.game.points[episode.moment - 1] != PASS and episode.game.winner in (BLACK, WHITE)
+    assert len({game.moment for game in found}) > 8
+    for game in found:
+        assert 1 <= game.moment <= 16 and len(game.points) > game.moment
+        assert game.points[game.moment - 1] != PASS and game.winner in (BLACK, WHITE)
 
 
 def test_samples_have_the_perspective_of_the_side_to_move_after_a_random_move() -> None:
     """Both policies always play their favourite point; only the random move varies."""
     player = favourite(5, "favourite")
-    episodes = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 200))
-    assert len({episode.game.points[0] for episode in episodes if episode.moment == 1}) > 3
-    store, refs = samples_of(episodes)
+    games = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 200))
+    assert len({game.points[0] for game in games if game.moment == 1}) > 3
+    store, refs = samples_of(games)
     assert {BLACK, WHITE} == set(refs.to_play.tolist())
-    for episode, count, color, outcome in zip(episodes, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
-        assert played(episode.game, int(count)).to_play == color
-        assert outcome == (1 if episode.game.winner == color else -1)
+    for game, count, color, outcome in zip(games, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
+        assert played(game, int(count)).to_play == color
+        assert outcome == (1 if game.winner == color else -1)
 
 
 def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
-    player = favourite(5, "favourite")
-
-    def play(rng: np.random.Generator) -> Iterator[Episode]:
-        return value_games(player, player, (4, 4), GAME, rng)
+    players = favourite(5, "favourite"), favourite(5, "favourite")
 
     def fill(games: int, stop: bool = False, terms: PolicyGameSettings = GAME) -> int:
         with ProgressBar() as bar:
             run = StageRun(tmp_path, bar, lambda: stop)
-            return len(fill_games(run, games, play, terms=terms, seed=1))
+            return len(fill_games(run, games, players, (4, 4), terms, seed=1))
 
     assert (fill(5), fill(9), fill(4), fill(20, stop=True)) == (5, 9, 4, 9)
     assert sorted(path.name for path in (tmp_path / "games").iterdir()) == ["1-00000.npz", "2-00000.npz"]
-    names = [episode.game.name for episode in read_folder(tmp_path / "games")]
+    names = [game.name for game in read_folder(tmp_path / "games")]
     assert len(set(names)) == 9 and names[5] == "2-00000-0"
     for changes, wanted in (({"komi": 7.5}, "chinese rules and komi 7.5"), ({"rules": "nz"}, "nz rules and komi 0.5")):
         message = f"have chinese rules and komi 0.5: expected {wanted}; give the settings that they were played with"
@@ -185,10 +179,10 @@ def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path) -> None:
     )
     settings, out = ValueSettings(games=160, hidden=8, test_share=0.3), tmp_path / "value"
     game = replace(GAME, parallel_games=16)
-    given = ValueStage(tmp_path / "supervised", tmp_path / "reinforced", settings, game, learning)
+    given = (tmp_path / "supervised", tmp_path / "reinforced"), settings, game, learning
     with ProgressBar() as bar:
-        assert run_value(given, StageRun(out, bar, lambda: True)) is None
-        path = run_value(given, StageRun(out, bar))
+        assert run_value(*given, StageRun(out, bar, lambda: True)) is None
+        path = run_value(*given, StageRun(out, bar))
     assert path is not None and path.name == "value.onnx" and path.exists()
     log = read_log(out / "log.jsonl")
     training = [line["figures"]["error"] for line in log if line["kind"] == "step"]

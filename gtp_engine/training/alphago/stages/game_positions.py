@@ -23,9 +23,9 @@ from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.nn.encoders import Inputs
+from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_table, symmetry_count
-from gtp_engine.training.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
+from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError
 from gtp_engine.training.alphago.stages.replay import GameMoves, PositionRefs, ReplayWork, replay_rows, write_owners
 
@@ -52,15 +52,15 @@ class GameStore:
         is_stone = self.moves.points != PASS
         return PositionRefs(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
 
-    def actions(self, refs: PositionRefs) -> IntArray:
-        """Return the moves that follow the positions, int32[K], as row · W + column in the identity orientation.
+    def actions(self, refs: PositionRefs, symmetries: IntArray) -> IntArray:
+        """Return the moves that follow the positions, int32[K], as row · W + column in each position's symmetry.
 
         NO_CELL stands for a pass and for the end of a game.
         """
         numbers = self.moves.first_move[refs.games] + refs.counts
         has_move = numbers < self.moves.first_move[refs.games + 1]
         points = self.moves.points[np.where(has_move, numbers, 0)]
-        cells = cell_table(self.width, self.height)[0, points]
+        cells = cell_table(self.width, self.height)[symmetries, points]
         actions: IntArray = np.where(has_move, cells, np.int32(NO_CELL))
         return actions
 
@@ -107,21 +107,19 @@ class Replayer:
         """Return the positions as examples, each in its symmetry, int32[K]."""
         store, none = self._store, np.zeros((len(refs.games), 0), dtype=np.float32)
         owners = self.owners(refs, symmetries) if self._for_value else none
-        actions = transform_actions(store.actions(refs), symmetries, store.width, store.height)
         return ExampleBatch(
             planes=torch.from_numpy(self.encode(refs, symmetries)),
-            actions=torch.from_numpy(actions.astype(np.int64)),
+            actions=torch.from_numpy(store.actions(refs, symmetries).astype(np.int64)),
             outcomes=torch.from_numpy(store.outcomes(refs)),
             owners=torch.from_numpy(owners),
         )
 
     def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
-        self._replay(refs)
-        store, count = self._store, len(refs.games)
-        planes = np.empty((count, self._encoder.planes, store.height, store.width), dtype=np.float32)
-        self._encoder.encode(self._positions, range(count), symmetries, Inputs(planes, NO_GLOBALS))
-        return planes
+        count = len(refs.games)
+        inputs = new_inputs(self._encoder, count, self._store.width, self._store.height)
+        self._encoder.encode(self.replay(refs), range(count), symmetries, inputs)
+        return inputs.spatial
 
     def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the owner of each point, by area scoring, at the end of the positions' games.
@@ -129,8 +127,8 @@ class Replayer:
         float32[K, A] in each position's symmetry: 1 for the side to move, −1 for its opponent, 0 for neither.
         """
         store, count = self._store, len(refs.games)
-        self._replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
-        write_owners(self._positions, count, self._queue, self._owners)
+        ends = self.replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
+        write_owners(ends, count, self._queue, self._owners)
         table = cell_table(store.width, store.height)
         points = np.flatnonzero(table[0] != NO_CELL)
         colors, mine = self._owners[:count, points], refs.to_play[:, None]
@@ -141,39 +139,18 @@ class Replayer:
 
     def played_symmetries(self, refs: PositionRefs) -> IntArray:
         """Return the symmetries, int32[K], in which a player of `policy_players` evaluated the positions."""
-        self._replay(refs)
         count = symmetry_count(self._store.width, self._store.height)
-        symmetries: IntArray = (self._positions.key[: len(refs.games)] % np.uint64(count)).astype(np.int32)
+        symmetries: IntArray = (self.replay(refs).key[: len(refs.games)] % np.uint64(count)).astype(np.int32)
         return symmetries
 
-    def positions(self, refs: PositionRefs) -> Positions:
+    def replay(self, refs: PositionRefs) -> Positions:
         """Return rows of which the first K hold the positions, valid until the next call; their komi is 0."""
-        self._replay(refs)
-        return self._positions
-
-    def _replay(self, refs: PositionRefs) -> None:
-        """Write the positions into the first K rows."""
         lengths = np.diff(self._store.moves.first_move)[refs.games]
         batch = len(self._positions.key)
         assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
         replay_rows(self._positions, self._store.moves, refs, self._work)
         self._positions.conditions[: len(refs.games), _SUICIDE] = self._store.moves.suicide[refs.games]
-
-
-def transform_actions(actions: IntArray, symmetries: IntArray, width: int, height: int) -> IntArray:
-    """Return the actions, row · W + column or NO_CELL, on boards in the given `symmetries`."""
-    table = cell_table(width, height)
-    on_board = table[0] != NO_CELL
-    # NO_CELL is −1, so it reads the extra last entry, which stays NO_CELL
-    cells = np.full((len(table), width * height + 1), NO_CELL, dtype=np.int32)
-    cells[:, table[0, on_board]] = table[:, on_board]
-    transformed: IntArray = cells[symmetries, actions]
-    return transformed
-
-
-def draw_symmetries(rng: np.random.Generator, count: int, width: int, height: int) -> IntArray:
-    """Return a random symmetry for each of `count` positions, int32."""
-    return rng.integers(symmetry_count(width, height), size=count, dtype=np.int32)
+        return self._positions
 
 
 _SUICIDE: Final = Conditions._fields.index("suicide")
@@ -246,17 +223,15 @@ class ExampleStream:
 
     def __next__(self) -> ExampleBatch:
         """Return the next batch."""
-        begin = self._batch * self._size
-        if begin + self._size > len(self._order):
-            self._epoch, self._batch, begin = self._epoch + 1, 0, 0
-            self._order = self._shuffled()
-        refs = self._refs.take(self._order[begin : begin + self._size])
+        if (self._batch + 1) * self._size > self.positions:
+            self.go_to({"epoch": self._epoch + 1, "batch": 0})
+        refs = self._refs.take(self._order[self._batch * self._size :][: self._size])
         rng = np.random.default_rng((self._seed, self._epoch, self._batch))
         self._batch += 1
-        symmetries = draw_symmetries(rng, len(refs.games), self._store.width, self._store.height)
-        return self._replayer.examples(refs, symmetries)
+        count = symmetry_count(self._store.width, self._store.height)
+        return self._replayer.examples(refs, rng.integers(count, size=len(refs.games), dtype=np.int32))
 
-    def _shuffled(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _shuffled(self) -> NDArray[np.int64]:
         """Return the order of the epoch."""
         return np.random.default_rng((self._seed, self._epoch)).permutation(self.positions)
 

@@ -1,11 +1,11 @@
-"""Games that are learned from: records read from SGF files, and episodes, which networks in training have played.
+"""Games that are learned from: records read from SGF files, and games that networks in training have played.
 
 Both are kept as arrays of moves, a few hundred bytes a game; positions are replayed when they are needed
 (`game_positions`).  Where a record edits the board in the middle, the game begins there (`sgf.record`).  Moves after
 the passes that end a game are left out.
 
-Episodes are stored in shards.  A shard is a `.npz` of G games on boards of one size and under one rule set, T moves in
-all:
+Games of networks are stored in shards.  A shard is a `.npz` of G games on boards of one size and under one rule set, T
+moves in all:
 
     points      int16 [T]      points of the board, or PASS
     colors      int8 [T]       the colour that moved
@@ -18,11 +18,10 @@ all:
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +39,6 @@ FORMAT: Final = 1
 """The format of shards."""
 NO_MOMENT: Final = -1
 
-Item = TypeVar("Item")
-
 
 class RecordsError(TengenError, ValueError):
     """Games that cannot be learned from."""
@@ -49,10 +46,10 @@ class RecordsError(TengenError, ValueError):
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A game of M moves."""
+    """A game of M moves, and what is learned from it."""
 
     name: str
-    """The file's path below the folder that was read, with slashes."""
+    """The file's path below the folder that was read, with slashes; of a shard's game its stem and the game's index."""
     width: int
     height: int
     rules: Rules
@@ -68,6 +65,16 @@ class RecordedGame:
     """Stones on the board before the first move, handicap stones among them."""
     first_player: int = BLACK
     """The colour that moves first."""
+    learner: int = EMPTY
+    moment: int = NO_MOMENT
+    """As in a shard."""
+
+    @property
+    def reward(self) -> int:
+        """The learner's reward: 1 for a win, −1 for a loss, 0 where the game has no winner."""
+        if self.winner == EMPTY:
+            return 0
+        return 1 if self.winner == self.learner else -1
 
 
 def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
@@ -78,7 +85,12 @@ def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame
 
 def recorded(game: Game, *, name: str, winner: int) -> RecordedGame:
     """Return the record of a game, up to its end."""
-    moves = game.moves[: _length(game.moves)]
+    ends = (
+        number
+        for number, (before, move) in enumerate(pairwise(game.moves), start=2)
+        if before.point == move.point == PASS and before.color != move.color
+    )
+    moves = game.moves[: next(ends, len(game.moves))]
     return RecordedGame(
         name=name,
         width=game.width,
@@ -98,13 +110,11 @@ def winner_of(result: str) -> int:
     return {"B+": BLACK, "W+": WHITE}.get((parse_result(result) or "")[:2], EMPTY)
 
 
-def split_games(
-    games: Iterable[Item], share: float, name_of: Callable[[Item], str] = attrgetter("name")
-) -> tuple[list[Item], list[Item]]:
+def split_games(games: Iterable[RecordedGame], share: float) -> tuple[list[RecordedGame], list[RecordedGame]]:
     """Return the training games and the test games, by their names; raises RecordsError if either part is empty."""
-    parts: tuple[list[Item], list[Item]] = ([], [])
+    parts: tuple[list[RecordedGame], list[RecordedGame]] = ([], [])
     for game in games:
-        parts[is_name_held_out(name_of(game), share)].append(game)
+        parts[is_name_held_out(game.name, share)].append(game)
     if not all(parts):
         raise RecordsError(
             f"{counted(len(parts[0]), 'game')} to train on and {len(parts[1])} to test on",
@@ -114,60 +124,34 @@ def split_games(
     return parts
 
 
-def _length(moves: Sequence[Move]) -> int:
-    """Return the number of moves up to and including the two consecutive passes that end the game."""
-    for number in range(1, len(moves)):
-        before, move = moves[number - 1], moves[number]
-        if before.point == move.point == PASS and before.color != move.color:
-            return number + 1
-    return len(moves)
-
-
-@dataclass(frozen=True)
-class Episode:
-    """A game and what is learned from it; fields as in a shard."""
-
-    game: RecordedGame
-    learner: int = EMPTY
-    moment: int = NO_MOMENT
-
-    @property
-    def reward(self) -> int:
-        """The learner's reward: 1 for a win, −1 for a loss, 0 where the game has no winner."""
-        if self.game.winner == EMPTY:
-            return 0
-        return 1 if self.game.winner == self.learner else -1
-
-
-def episode_of(game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> Episode:
-    """Return a game that was played, scored by area, as an episode; an aborted game has no winner."""
+def scored(game: Game, *, learner: int = EMPTY, moment: int = NO_MOMENT) -> RecordedGame:
+    """Return the record of a game that was played, scored by area; an aborted game has no winner."""
     winner = game.score().winner if game.is_over else EMPTY
-    return Episode(recorded(game, name="", winner=winner), learner, moment)
+    return replace(recorded(game, name="", winner=winner), learner=learner, moment=moment)
 
 
-def win_rate(episodes: Iterable[Episode]) -> float:
+def win_rate(games: Iterable[RecordedGame]) -> float:
     """Return the share of games with a winner that the learner won; ½ if there is no such game."""
-    rewards = [episode.reward for episode in episodes]
+    rewards = [game.reward for game in games]
     won, lost = rewards.count(1), rewards.count(-1)
     return won / (won + lost) if won + lost else 0.5
 
 
-def advantages(episodes: Sequence[Episode]) -> list[float]:
+def advantages(games: Sequence[RecordedGame]) -> list[float]:
     """Return each game's reward minus the mean reward of the learner's games with the same colour.
 
     Komi favours one colour, which says nothing about its moves.  Games without a winner have advantage 0.
     """
-    means = {color: 2 * win_rate(each for each in episodes if each.learner == color) - 1 for color in (BLACK, WHITE)}
-    return [episode.reward - means[episode.learner] if episode.reward else 0.0 for episode in episodes]
+    means = {color: 2 * win_rate(each for each in games if each.learner == color) - 1 for color in (BLACK, WHITE)}
+    return [game.reward - means[game.learner] if game.reward else 0.0 for game in games]
 
 
-def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
+def write_shard(path: Path, games: Sequence[RecordedGame]) -> None:
     """Write a shard, replacing an older one.
 
     There must be at least one game; all have the same board, rules and komi, and none has set-up stones.  Raises
     RecordsError if the shard cannot be written.
     """
-    games = [episode.game for episode in episodes]
     first = games[0]
     common = {(game.width, game.height, game.rules, game.komi) for game in games}
     assert len(common) == 1 and not any(game.setup_stones for game in games), "see the docstring"
@@ -178,8 +162,8 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
         "colors": np.concatenate([game.colors for game in games]),
         "lengths": np.array([len(game.points) for game in games], dtype=np.int32),
         "winner": np.array([game.winner for game in games], dtype=np.int8),
-        "learner": np.array([episode.learner for episode in episodes], dtype=np.int8),
-        "moment": np.array([episode.moment for episode in episodes], dtype=np.int32),
+        "learner": np.array([game.learner for game in games], dtype=np.int8),
+        "moment": np.array([game.moment for game in games], dtype=np.int32),
     }
     with writing(path, RecordsError, "shard"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,37 +171,29 @@ def write_episodes(path: Path, episodes: Sequence[Episode]) -> None:
             np.savez_compressed(file, **arrays)
 
 
-def read_episodes(path: Path) -> list[Episode]:
+def read_shard(path: Path) -> list[RecordedGame]:
     """Return the games of a shard, named after its file and their index; raises RecordsError if it cannot be read."""
     try:
         with open_regular(path) as stream, np.load(stream, allow_pickle=False) as file:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
-        meta: dict[str, Any] = json_of(str(arrays.pop("meta")))
-        if meta.pop("format") != FORMAT:
-            raise RecordsError(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}")
-        return _episodes(path.stem, arrays, meta)
+        meta: dict[str, Any] = json_of(str(arrays["meta"]))
+        if meta.pop("format") == FORMAT:
+            return _games_of(path.stem, arrays, meta)
     except OSError as error:
         raise RecordsError(f"cannot read shard {shown_path(path)}: {error.strerror or error}") from error
     except ZIP_DAMAGE as error:
-        if isinstance(error, RecordsError):
-            raise
         raise RecordsError(f"shard {shown(path.name)} is damaged ({error})", advice="delete it") from error
+    raise RecordsError(f"shard {shown(path.name)} has another format", expected=f"{FORMAT}")
 
 
-def _episodes(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[Episode]:
-    rules = Rules.parse(meta["rules"])
-    edges = [0, *np.cumsum(arrays["lengths"]).tolist()]
-    episodes = []
-    for index, (begin, end) in enumerate(pairwise(edges)):
-        game = RecordedGame(
-            name=f"{name}-{index}",
-            width=meta["width"],
-            height=meta["height"],
-            rules=rules,
-            komi=meta["komi"],
-            points=arrays["points"][begin:end],
-            colors=arrays["colors"][begin:end],
-            winner=int(arrays["winner"][index]),
+def _games_of(name: str, arrays: dict[str, Any], meta: dict[str, Any]) -> list[RecordedGame]:
+    meta["rules"] = Rules.parse(meta["rules"])
+    ends = np.cumsum(arrays["lengths"])[:-1]
+    moves = [np.split(arrays[column], ends) for column in ("points", "colors")]
+    facts = [arrays[column].tolist() for column in ("winner", "learner", "moment")]
+    return [
+        RecordedGame(
+            name=f"{name}-{index}", points=points, colors=colors, winner=winner, learner=learner, moment=moment, **meta
         )
-        episodes.append(Episode(game, int(arrays["learner"][index]), int(arrays["moment"][index])))
-    return episodes
+        for index, (points, colors, winner, learner, moment) in enumerate(zip(*moves, *facts, strict=True))
+    ]

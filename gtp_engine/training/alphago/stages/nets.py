@@ -29,21 +29,19 @@ from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import BatchNorm
 from gtp_engine.nn.metadata import NetworkInfo, write_model
+from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.onnx_export.graph import Graph
-from gtp_engine.nn.onnx_model import OnnxModel
+from gtp_engine.nn.onnx_model import OnnxModel, random_inputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES
-from gtp_engine.training.alphago.stages.policy_players import PlanesPlayer, policy_player
+from gtp_engine.training.alphago.stages.policy_players import policy_player
 from gtp_engine.training.alphago.stages.stage_settings import StageRun
 from gtp_engine.training.core.checkpoint import check_output, read_checkpoint
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.nets.layers import NormLayer, floats
 
 _CHECKED_POSITIONS: Final = 8
-_SEED: Final = 1
-_DENSITY: Final = 0.3
-"""Share of ones in the random planes on which file and module are compared."""
-
+"""Positions on which file and module are compared."""
 
 FIRST_FILTER: Final = 5
 FILTER: Final = 3
@@ -90,17 +88,14 @@ class ConvStack(nn.Module):
     def __init__(self, planes: int, shape: NetShape, *, normed: bool) -> None:
         super().__init__()
         sizes = [(planes, FIRST_FILTER), *[(shape.channels, FILTER)] * (shape.layers - 2)]
-        self.convs = nn.ModuleList(
+        self.layers = [
             nn.Conv2d(inputs, shape.channels, size, padding=size // 2, bias=not normed) for inputs, size in sizes
-        )
+        ]
+        """The convolutions in order."""
+        self.convs = nn.ModuleList(self.layers)
         self.norms = nn.ModuleList(_new_norm(shape.channels) if normed else nn.Identity() for _ in sizes)
         for conv in self.layers:
             _initialize(conv)
-
-    @property
-    def layers(self) -> list[nn.Conv2d]:
-        """The convolutions in order."""
-        return [conv for conv in self.convs if isinstance(conv, nn.Conv2d)]
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features [N, C, H, W] of `planes` [N, P, H, W]."""
@@ -249,20 +244,15 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
 def check_net_file(path: Path, module: Net) -> None:
     """Raise ModelError if the network file's outputs differ from those of `module` on random planes."""
     model = OnnxModel(path, Runtime(PROVIDERS["cpu"], "float32"))
-    size = (_CHECKED_POSITIONS, module.PLANES, module.shape.height, module.shape.width)
-    planes = (np.random.default_rng(_SEED).random(size) < _DENSITY).astype(np.float32)
-    module.eval()
+    planes, globals_ = random_inputs(model.info, _CHECKED_POSITIONS)
     with torch.no_grad():
-        wanted = module(torch.from_numpy(planes)).numpy()
-    outputs = model.run(planes, np.zeros((len(planes), 0), dtype=np.float32))
+        wanted = module.eval()(torch.from_numpy(planes)).numpy()
+    outputs = [each.reshape(len(planes), -1) for each in model.run(planes, globals_) if each is not None]
     model.close()
-    if isinstance(module, PolicyNet):
-        assert outputs.policy is not None, "checked when the file was opened"
-        found = outputs.policy
-    else:
-        assert outputs.value is not None and outputs.ownership is not None, "checked when the file was opened"
-        found = np.concatenate([outputs.value, np.tanh(outputs.ownership)], axis=1)
-    check_output(found.reshape(-1), wanted.reshape(-1), f"{module.KIND} network")
+    found = np.concatenate(outputs, axis=1)
+    if isinstance(module, ValueNet):
+        found[:, 1:] = np.tanh(found[:, 1:])  # the owners
+    check_output(found, wanted, f"{module.KIND} network")
 
 
 def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
@@ -327,7 +317,7 @@ def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str)
     return target
 
 
-def torch_player(net: PolicyNet, machine: Machine, name: str) -> PlanesPlayer:
+def torch_player(net: PolicyNet, machine: Machine, name: str) -> NetworkEvaluator:
     """Return a network as a player, always with its current weights; each thread evaluates a share of the positions."""
     pool = machine.pool()
 

@@ -9,7 +9,7 @@ Files are named `<seed>-<number>.sgf`.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -24,60 +24,15 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
 from gtp_engine.nn.network_evaluator import uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
-from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.alphago.stages.game_records import RecordsError
-from gtp_engine.training.alphago.stages.policy_players import logits_of, policy_player
+from gtp_engine.training.alphago.stages.policy_players import logits_of, plan_of, policy_player
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.training.selfplay.plans import GamePlan, draw_opening_length
 from gtp_engine.training.selfplay.policy_games import PlayedGame, PolicyGames, Temperatures
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)\.sgf")
-
-
-class RecordFolder:
-    """A growing folder of records; `seed` is the first seed from `least_seed` on that is above those of its records.
-
-    Raises RecordsError where nothing can be written.
-    """
-
-    def __init__(self, path: Path, *, least_seed: int = 1) -> None:
-        with writing(path, RecordsError, "records to"):
-            path.mkdir(parents=True, exist_ok=True)
-        names = [found for entry in path.iterdir() if (found := _NAME.fullmatch(entry.name))]
-        self.count = len(names)
-        self.seed: Final = max([least_seed, *(int(name[1]) + 1 for name in names)])
-        self._path: Final = path
-        self._names: Final = sorted(name[0] for name in names)
-
-    def check(self, settings: RecordSettings) -> None:
-        """Raise RecordsError if the games found at the beginning have another board, other rules or another komi.
-
-        The first record that can be read stands for all; training leaves the others out.
-        """
-        wanted = (settings.size, settings.size, PRESETS[settings.rules], settings.komi)
-        for name in self._names:
-            try:
-                game = record_to_game(parse_sgf(read_sgf_file(str(self._path / name))))
-            except SgfError:
-                continue
-            if (game.width, game.height, game.rules, game.komi) != wanted:
-                terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
-                raise RecordsError(
-                    f"the games in {shown_path(self._path)} are on {game.width}x{game.height}, with {terms}",
-                    expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
-                    advice="give the settings that they were played with, or another folder",
-                )
-            return
-
-    def add(self, played: PlayedGame, result: str, player: str) -> None:
-        """Write a game that `player` played against itself; the file gets its name once it is complete."""
-        path = self._path / f"{self.seed}-{played.number:06}.sgf"
-        text = format_sgf(played.game, black_name=player, white_name=player, result=result)
-        with writing(path, RecordsError, "record"), replacing(path) as unfinished:
-            unfinished.write_text(text + "\n", encoding="utf-8")
-        self.count += 1
 
 
 def load_player(
@@ -91,28 +46,58 @@ def load_player(
 
 def play_records(
     player: Evaluator,
-    folder: RecordFolder,
+    folder: Path,
     settings: RecordSettings,
     bar: ProgressBar,
     is_stopped: Callable[[], bool] = never,
-) -> int:
-    """Play until the folder holds `settings.games`, or `is_stopped`; return the number of games played.
+) -> tuple[int, int]:
+    """Play until the folder holds `settings.games`, or `is_stopped`; return how many it held before, and holds now.
 
-    Raises RecordsError if it holds games with other settings, and where a record cannot be written.
+    The seed is the first from `settings.seed` on above those of the records.  Raises RecordsError if the folder holds
+    games with other settings, and where nothing can be written.
     """
-    folder.check(settings)
-    games = _games(player, folder, settings)
-    before, began = folder.count, time.monotonic()
+    with writing(folder, RecordsError, "records to"):
+        folder.mkdir(parents=True, exist_ok=True)
+    names = [found for entry in folder.iterdir() if (found := _NAME.fullmatch(entry.name))]
+    _check_terms(sorted(folder / name[0] for name in names), settings)
+    seed = max([settings.seed, *(int(name[1]) + 1 for name in names)])
+    count, began = len(names), time.monotonic()
+    games = _games(player, settings, max(0, settings.games - count), seed)
     while games.playing and not is_stopped():
         games.evaluate()
         balances = games.evaluation.win_black - games.evaluation.loss_black
         balance = {played.number: float(balances[row]) for row, played in enumerate(games.playing)}
         for played in games.play():
-            folder.add(played, result_of(played, balance[played.number]), player.info.name)
-        seconds = time.monotonic() - began
-        speed = (folder.count - before) / seconds
-        bar.update(folder.count / settings.games, f"{counted(folder.count, 'game')}, {speed:.1f}/s")
-    return folder.count - before
+            result, name = result_of(played, balance[played.number]), player.info.name
+            text = format_sgf(played.game, black_name=name, white_name=name, result=result)
+            path = folder / f"{seed}-{played.number:06}.sgf"
+            with writing(path, RecordsError, "record"), replacing(path) as unfinished:
+                unfinished.write_text(text + "\n", encoding="utf-8")
+            count += 1
+        speed = (count - len(names)) / (time.monotonic() - began)
+        bar.update(count / settings.games, f"{counted(count, 'game')}, {speed:.1f}/s")
+    return len(names), count
+
+
+def _check_terms(records: Iterable[Path], settings: RecordSettings) -> None:
+    """Raise RecordsError if the records of a folder have another board, other rules or another komi.
+
+    The first record that can be read stands for all; training leaves the others out.
+    """
+    wanted = (settings.size, settings.size, PRESETS[settings.rules], settings.komi)
+    for path in records:
+        try:
+            game = record_to_game(parse_sgf(read_sgf_file(str(path))))
+        except SgfError:
+            continue
+        if (game.width, game.height, game.rules, game.komi) != wanted:
+            terms = f"{game.rules.preset_name() or 'other'} rules and komi {game.komi:g}"
+            raise RecordsError(
+                f"the games in {shown_path(path.parent)} are on {game.width}x{game.height}, with {terms}",
+                expected=f"{settings.size}x{settings.size}, {settings.rules} rules and komi {settings.komi:g}",
+                advice="give the settings that they were played with, or another folder",
+            )
+        return
 
 
 def result_of(played: PlayedGame, balance: float = 0.0) -> str:
@@ -124,24 +109,20 @@ def result_of(played: PlayedGame, balance: float = 0.0) -> str:
     return VOID
 
 
-def _games(player: Evaluator, folder: RecordFolder, settings: RecordSettings) -> PolicyGames:
-    """Return the games that the folder lacks."""
+def _games(player: Evaluator, settings: RecordSettings, count: int, seed: int) -> PolicyGames:
+    """Return so many games of a player with itself."""
 
     def plan(rng: np.random.Generator, width: int, height: int) -> GamePlan:
         opening = draw_opening_length(rng, width, height)
-        stops = settings.stop_decided
-        return GamePlan(
-            PRESETS[settings.rules], settings.komi, opening, stops_when_decided=stops, longest=MOVES_PER_POINT
-        )
+        return plan_of(settings, opening_length=opening)._replace(stops_when_decided=settings.stop_decided)
 
-    missing = max(0, settings.games - folder.count)
     return PolicyGames(
         player,
         settings.size,
         settings.size,
-        numbers=range(missing),
-        batch=max(1, min(settings.parallel_games, missing)),
-        rng=np.random.default_rng(folder.seed),
+        numbers=range(count),
+        batch=max(1, min(settings.parallel_games, count)),
+        rng=np.random.default_rng(seed),
         planner=plan,
         temperatures=Temperatures(rest=settings.temperature),
     )

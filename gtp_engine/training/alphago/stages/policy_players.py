@@ -4,34 +4,32 @@
     uniform_player   by equal probabilities for all moves that leave a liberty
     SwitchedPlayer   one of several players for each row
 
-None of them evaluates positions: the winrate is always one half.
+They are evaluators as of a policy network alone: the winrate is always one half.
 
 K is the number of rows, A = H·W.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, shown
+from gtp_engine.config import NetworkConfig
 from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
-from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD, EvaluatorInfo
 from gtp_engine.evaluation.positions import FloatArray, Positions, board_size, new_evaluation, put_rows, take_rows
-from gtp_engine.go.constants import PASS
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.encoders import Inputs
-from gtp_engine.nn.network_evaluator import Model
-from gtp_engine.nn.symmetry import cell_table
+from gtp_engine.nn.metadata import NetworkInfo
+from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
+from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.training.alphago.planes import LIBERTIES_AFTER, MOST, POLICY_PLANES, SENSIBLE
-from gtp_engine.training.alphago.planes_encoder import NO_GLOBALS, AlphaGoEncoder
-from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings
+from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, RecordSettings
 from gtp_engine.training.selfplay.plans import GamePlan
 
-_EVEN: Final = 0.5
 _BATCH: Final = 64
 """Positions that are evaluated efficiently together; callers have their own numbers of games."""
 
@@ -57,62 +55,57 @@ def logits_of(model: Model) -> Logits:
     return run
 
 
-class PlanesPlayer(BareEvaluator):
-    """Plays by odds that follow from AlphaGo's planes, which show each row in a symmetry that its key decides.
+class PlanesModel:
+    """What plays by AlphaGo's planes, as the model of a network (`nn.network_evaluator`).
 
-    `odds` returns those of the cells, float32[K, A], for planes, float32[K, 48, H, W]; zeros for a row that passes.
+    `logits` may be −∞ for moves that are not played; a row in which they all are passes.
     """
 
-    def __init__(self, odds: Callable[[FloatArray], FloatArray], name: str) -> None:
-        super().__init__(EvaluatorInfo(name, _BATCH, has_score=False, has_ownership=False))
-        self.odds: Final = odds
-        self._encoder_of: Final = lru_cache(maxsize=1)(AlphaGoEncoder)
+    path: Path | None = None
+    files: tuple[Path, ...] = ()
+    precision = "float32"
+    batch = _BATCH
 
-    def evaluate(self, request: Request) -> None:
-        """Write the policy; see `Evaluator`."""
-        positions, count, out = request.positions, request.rows, request.out
-        width, height = board_size(positions)
-        cells = cell_table(width, height)
-        points = np.flatnonzero(cells[0] >= 0)
-        symmetries = (positions.key % np.uint64(len(cells))).astype(np.int32)
-        planes = np.zeros((count, POLICY_PLANES, height, width), dtype=np.float32)
-        self._encoder_of(width, height).encode(positions, range(count), symmetries, Inputs(planes, NO_GLOBALS))
-        odds = self.odds(planes)
-        total = odds.sum(axis=1, keepdims=True)
-        for array in out:
-            array[:count] = 0.0
-        by_point = np.take_along_axis(odds, cells[symmetries[:count]][:, points], axis=1)
-        out.policy[np.arange(count)[:, None], points] = by_point / np.where(total > 0, total, 1)
-        out.policy[:count, PASS] = total[:, 0] == 0
-        out.win_black[:count] = out.loss_black[:count] = _EVEN
+    def __init__(self, logits: Logits, name: str) -> None:
+        self.info: Final = NetworkInfo("policy", "alphago-48", POLICY_PLANES, 0, ANY_BOARD, name, "float32", "none")
+        self.logits = logits
 
-    def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
-        """Write the same policy; see `Evaluator`."""
-        out = new_evaluation(len(policy), *board_size(positions))
-        self.evaluate(Request(positions, count, out))
-        policy[:count] = out.policy[:count]
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
+        """Return the policy; see `Model`."""
+        return RawOutputs(self.logits(spatial)[:, None], None, None, None)
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
 
 
-def policy_player(logits: Logits, name: str) -> PlanesPlayer:
+def _player(logits: Logits, name: str) -> NetworkEvaluator:
+    """Return what shows each row in a symmetry that its key decides, and passes where it has no other move."""
+    network = EncodedNetwork(PlanesModel(logits, name))
+    return NetworkEvaluator(
+        network, None, rollout=network, config=NetworkConfig(cache_positions=0, pass_prior=0.0, symmetry="any")
+    )
+
+
+def policy_player(logits: Logits, name: str) -> NetworkEvaluator:
     """Return a player by a policy network: a softmax over the moves that fill no own eye."""
 
-    def odds(planes: FloatArray) -> FloatArray:
-        may_play = planes[:, SENSIBLE].reshape(len(planes), -1) > 0
-        masked = np.where(may_play, logits(planes), -np.inf)
-        found: FloatArray = np.exp(masked - masked.max(axis=1, keepdims=True, initial=np.finfo(np.float32).min))
-        return found * may_play
+    def sensible(planes: FloatArray) -> FloatArray:
+        return np.where(planes[:, SENSIBLE].reshape(len(planes), -1) > 0, logits(planes), np.float32(-np.inf))
 
-    return PlanesPlayer(odds, name)
+    return _player(sensible, name)
 
 
-def uniform_player() -> PlanesPlayer:
+def uniform_player() -> NetworkEvaluator:
     """Return a player of any legal move that leaves a liberty, all with equal probability."""
 
-    def odds(planes: FloatArray) -> FloatArray:
-        after = planes[:, LIBERTIES_AFTER : LIBERTIES_AFTER + MOST]
-        return np.asarray(after.any(axis=1).reshape(len(planes), -1), dtype=np.float32)
+    def alike(planes: FloatArray) -> FloatArray:
+        after = planes[:, LIBERTIES_AFTER : LIBERTIES_AFTER + MOST].any(axis=1).reshape(len(planes), -1)
+        return np.where(after, np.float32(0), np.float32(-np.inf))
 
-    return PlanesPlayer(odds, "uniform")
+    return _player(alike, "uniform")
 
 
 class SwitchedPlayer(BareEvaluator):
@@ -136,6 +129,6 @@ class SwitchedPlayer(BareEvaluator):
                 put_rows(request.out, rows, part)
 
 
-def plan_of(settings: PolicyGameSettings, *, opening_length: int = 0) -> GamePlan:
-    """Return the plan of a game; the networks cannot pass, so a game may last as long as a rollout."""
+def plan_of(settings: PolicyGameSettings | RecordSettings, *, opening_length: int = 0) -> GamePlan:
+    """Return the plan of a game; some networks cannot pass, so a game may last as long as a rollout."""
     return GamePlan(PRESETS[settings.rules], settings.komi, opening_length, longest=MOVES_PER_POINT)

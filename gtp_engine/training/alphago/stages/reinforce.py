@@ -3,7 +3,8 @@
 REINFORCE (Williams 1992), as in the paper: in each iteration the network plays games against an opponent drawn from a
 pool of its earlier versions; then every move it made becomes more probable if the game was won and less probable if it
 was lost.  It joins the pool every so many iterations; the pool begins with the supervised
-network, and keeps each version as a file of weights named after its iteration.
+network, and keeps each version as a file of weights named after its iteration.  Files of later iterations than the
+run's are of one that was interrupted, which will write them again.
 
 The gradient is that of  mean over the learner's moves of  advantage · log p(move),  where p is the distribution that
 the move was drawn from: the softmax over all moves that fill no own eye, in the orientation in which the network
@@ -23,12 +24,11 @@ import torch
 from torch import Tensor
 
 from gtp_engine.base.errors import ModelError, counted, shown_path
-from gtp_engine.base.files import writing
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.training.alphago.planes import SENSIBLE
 from gtp_engine.training.alphago.stages.game_positions import ExampleBatch, GameStore, Replayer
-from gtp_engine.training.alphago.stages.game_records import Episode, advantages, episode_of, win_rate, write_episodes
+from gtp_engine.training.alphago.stages.game_records import RecordedGame, advantages, scored, win_rate, write_shard
 from gtp_engine.training.alphago.stages.nets import PolicyNet, export_run, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, ReinforceSettings, StageRun
@@ -54,47 +54,6 @@ _ILLEGAL: Final = -1e4
 """Logit of moves that the policy may not choose: finite, so that probability 0 times its logarithm is 0, not NaN."""
 
 
-_SUFFIX: Final = ".pt"
-
-
-class OpponentPool:
-    """The versions in a folder; `numbers` are their iterations, ascending."""
-
-    def __init__(self, folder: Path) -> None:
-        with writing(folder, ModelError, "versions to"):
-            folder.mkdir(parents=True, exist_ok=True)
-        self._folder: Final = folder
-        self.numbers = sorted(int(path.stem) for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
-
-    def add(self, number: int, net: PolicyNet) -> None:
-        """Add the weights of `net` as version `number`; raises ModelError if the file cannot be written."""
-        write_values(self._path(number), net.state_dict(), "version")
-        self.numbers = sorted({*self.numbers, number})
-
-    def draw(self, rng: np.random.Generator) -> int:
-        """Return the number of a random version; raises ModelError if there is none."""
-        if not self.numbers:
-            raise ModelError(f"no versions in {shown_path(self._folder)}", advice="start the run again")
-        return int(rng.choice(self.numbers))
-
-    def load(self, number: int, net: PolicyNet) -> None:
-        """Load the weights of a version into `net`; raises ModelError if its file is missing or damaged."""
-        path = self._path(number)
-        try:
-            net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-        except Exception as error:  # torch raises errors of many types for a damaged file
-            raise ModelError(f"cannot read version {shown_path(path)} ({error})", advice="delete it") from error
-
-    def drop(self, *, after: int) -> None:
-        """Delete versions from iterations later than `after`: an interrupted run will create them again."""
-        for number in [number for number in self.numbers if number > after]:
-            self._path(number).unlink()
-            self.numbers.remove(number)
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{number:06}{_SUFFIX}"
-
-
 class Reinforcement(TrainingRun):
     """A run that begins with the network `start`, or with the checkpoint in its folder; a step is an iteration."""
 
@@ -115,33 +74,43 @@ class Reinforcement(TrainingRun):
         self.board: Final = (shape.width, shape.height)
         self.net: Final = self.machine.place(PolicyNet(shape))
         self.net.load_state_dict(start.state_dict())
-        self.pool: Final = OpponentPool(out / POOL)
         self._game: Final = game
         self._first: Final = self.machine.place(start).eval()
         self._opponent: Final = self.machine.place(PolicyNet(shape)).eval()
         self._optimizer: Final = torch.optim.SGD(self.net.parameters(), lr=settings.learning_rate)
-        if not self.resume_in_folder(free=_LIMITS, needed=("game",)):
-            self.pool.drop(after=-1)  # those of a run that was killed before its first checkpoint
+        self.resume_in_folder(free=_LIMITS, needed=("game",))
 
     def step(self) -> tuple[Tensor, int]:
         """Join the pool perhaps, play games, and learn from them; see `TrainingRun`."""
         if self.steps % self.settings.pool_every == 0:
-            self.pool.add(self.steps, self.net)
+            write_values(self._version(self.steps), self.net.state_dict(), "version")
         rng = np.random.default_rng((self.settings.seed, self.steps))
-        self.pool.load(self.pool.draw(rng), self._opponent)
-        episodes = self._play_against(self._opponent, self.settings.games, rng)
-        write_episodes(self.folder / EXPERIENCE / f"{self.steps:06}.npz", episodes)
-        length = float(np.mean([len(episode.game.points) for episode in episodes]))
-        void_share = float(np.mean([episode.game.winner == EMPTY for episode in episodes]))
-        of_games = torch.tensor([win_rate(episodes), length, void_share])
-        return torch.cat([self.learn(episodes), of_games]), self.settings.games
+        self.load_opponent(rng)
+        games = self._play_against(self._opponent, self.settings.games, rng)
+        write_shard(self.folder / EXPERIENCE / f"{self.steps:06}.npz", games)
+        length = float(np.mean([len(game.points) for game in games]))
+        void_share = float(np.mean([game.winner == EMPTY for game in games]))
+        of_games = torch.tensor([win_rate(games), length, void_share])
+        return torch.cat([self.learn(games), of_games]), self.settings.games
 
-    def learn(self, episodes: Sequence[Episode]) -> Tensor:
+    def load_opponent(self, rng: np.random.Generator) -> None:
+        """Have the opponent play as a random version of the run so far; raises ModelError if none can be read."""
+        every, pool = self.settings.pool_every, self.folder / POOL
+        numbers = [number for number in range(0, self.steps + 1, every) if self._version(number).exists()]
+        if not numbers:
+            raise ModelError(f"no versions in {shown_path(pool)}", advice="start the run again")
+        path = self._version(int(rng.choice(numbers)))
+        try:
+            self._opponent.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+        except Exception as error:  # torch raises errors of many types for a damaged file
+            raise ModelError(f"cannot read version {shown_path(path)} ({error})", advice="delete it") from error
+
+    def learn(self, games: Sequence[RecordedGame]) -> Tensor:
         """Do one step along the policy gradient of these games.
 
         Returns the gradient's norm, the loss and the mean entropy of the policy, in nats.
         """
-        batches = learner_moves(episodes)
+        batches = learner_moves(games)
         total = sum(len(batch.planes) for batch in batches)
         if total == 0:
             return torch.zeros(3)
@@ -175,22 +144,25 @@ class Reinforcement(TrainingRun):
         """Take over a checkpoint; see `TrainingRun`."""
         self.net.load_state_dict(checkpoint.weights)
         self._first.load_state_dict(checkpoint.state["first"])
-        self.pool.drop(after=checkpoint.steps)
+
+    def _version(self, iteration: int) -> Path:
+        """Return the file of the network as it was before an iteration."""
+        return self.folder / POOL / f"{iteration:06}.pt"
 
     def _figures(self, net: PolicyNet, batch: ExampleBatch) -> Tensor:
         return policy_gradient(self.machine.run(net, batch.planes), batch)
 
-    def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> list[Episode]:
+    def _play_against(self, opponent: PolicyNet, games: int, rng: np.random.Generator) -> list[RecordedGame]:
         """Return games of the network as it is now against `opponent`."""
         players = torch_player(self.net.eval(), self.machine, ""), torch_player(opponent, self.machine, "")
         return play_versus(players, self.board, self._game, games=games, rng=rng)
 
 
-def learner_moves(episodes: Sequence[Episode]) -> list[ExampleBatch]:
+def learner_moves(games: Sequence[RecordedGame]) -> list[ExampleBatch]:
     """Return the learner's moves in games with a winner, as it saw them; `outcomes` are the advantages."""
-    store = GameStore([episode.game for episode in episodes])
-    learners = np.array([episode.learner for episode in episodes], dtype=np.int8)
-    outcomes = np.array(advantages(episodes), dtype=np.float32)
+    store = GameStore(games)
+    learners = np.array([game.learner for game in games], dtype=np.int8)
+    outcomes = np.array(advantages(games), dtype=np.float32)
     refs = store.move_refs()
     refs = refs.take(np.flatnonzero((refs.to_play == learners[refs.games]) & (store.winners[refs.games] != 0)))
     replayer, batches = Replayer(store, _BATCH), []
@@ -216,9 +188,9 @@ def play_versus(
     *,
     games: int,
     rng: np.random.Generator,
-) -> list[Episode]:
+) -> list[RecordedGame]:
     """Return games of the first player, the learner: it has Black in half of them (rounded up), White in the rest."""
-    episodes, plan = list[Episode](), plan_of(settings)
+    found, plan = list[RecordedGame](), plan_of(settings)
     for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
         if not count:
             continue
@@ -230,8 +202,8 @@ def play_versus(
         running = PolicyGames(sides, *board, numbers=range(count), batch=batch, rng=rng, planner=lambda *_: plan)
         while running.playing:
             running.evaluate()
-            episodes += [episode_of(played.game, learner=color) for played in running.play()]
-    return episodes
+            found += [scored(played.game, learner=color) for played in running.play()]
+    return found
 
 
 def run_reinforcement(
