@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from math import log
+from math import log, sqrt
 from pathlib import Path
 
 import pytest
@@ -21,14 +21,14 @@ from gtp_engine.go.rules import Rules
 def test_costs_by_hand(tmp_path: Path) -> None:
     """Upper bounds at the root: C3 8 + √5, D3 3, E3 12 + √10, the best; three points behind is the most that counts."""
     book = Book.load(small_book(tmp_path / "a.book"))
+    book.nodes[1].moves[2].score = 11.0
     root, after_c3, after_d3 = costs(book)
-    assert root == 0.0
-    assert after_c3 == pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.7))
+    assert (root, after_c3) == (0.0, pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.7)))
     assert after_d3 == pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.2))
     found = {(" ".join(each.node.line), each.move.vertex): each.cost for each in expansions(book, 10)}
     assert found["", "E3"] == pytest.approx(0.45 - 0.75 * log(0.1) + 2 * 0.25 + 4 * 0.05 - 0.03)
-    # White wants few points: A1's lower bound, -9 less four times 2 points, is best, C2's is 3 behind or more.
-    assert found["C3", "C2"] == pytest.approx(after_c3 + 0.45 + 0.75 * 3.0 - 0.75 * log(0.6) - 0.03 * 2.0)
+    # White wants few points: A1's lower bound, 11 less four times 2 points, is best; C2's is 8 less √5.
+    assert found["C3", "C2"] == pytest.approx(after_c3 + 0.45 + 0.75 * (5 - sqrt(5)) - 0.75 * log(0.6) - 0.03 * 2.0)
     assert found["C3", "A1"] == pytest.approx(after_c3 + 0.45 - 0.75 * log(0.1) - 0.03 * 2.0)
     assert list(found.values()) == sorted(found.values())
 
@@ -108,8 +108,8 @@ class TestCommand:
         assert json.loads(self.run("show", path, "--json"))["positions"] == 6
         assert "B+" in self.run("show", path, "--line", "")
         assert "no move here" in self.run("show", path, "--line", "pass")
-        assert "moves" in self.run("show", path, "--sgf", tmp_path / "a.sgf")
-        assert (tmp_path / "a.sgf").read_text().startswith("(;")
+        said, text = self.run("show", path, "--sgf", tmp_path / "a.sgf"), (tmp_path / "a.sgf").read_text()
+        assert text.startswith("(;") and said.endswith(f"a.sgf: {text.count(';B[') + text.count(';W[')} moves\n")
         made = self.run("make", tmp_path / "b.book", "--size", 5, "--komi", 0, "--positions", 1, "--visits", 2)
         assert "searched at komi 0 with" in made
 

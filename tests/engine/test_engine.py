@@ -37,9 +37,7 @@ SETTLED = """
 def make(**values: object) -> Engine:
     defaults = {"game.board_size": 9, "search.visits": 300, "search.seed": 5, "search.threads": 1}
     texts = {key.replace("__", "."): str(value) for key, value in values.items()}
-    return Engine(
-        Config().with_values({**{key: str(value) for key, value in defaults.items()}, **texts}), evaluator=None
-    )
+    return Engine(Config().with_values({key: str(value) for key, value in (defaults | texts).items()}), evaluator=None)
 
 
 @pytest.fixture

@@ -180,9 +180,8 @@ class TestGtp:
     def test_what_is_missing(self, load: Callable[[str], Any]) -> None:
         with new_engine(load("plain"), None) as engine:
             server = GtpServer(engine.config, lambda: engine, lambda line: None)
-            assert "? cannot run kata-raw-human-nn, -human-model was not provided" in server.handle_line(
-                "kata-raw-human-nn 0"
-            )
+            missing = "? cannot run kata-raw-human-nn, -human-model was not provided"
+            assert missing in server.handle_line("kata-raw-human-nn 0")
             reply = server.handle_line("kata-set-param humanSLProfile rank_0k")
             assert reply.startswith("? Unknown human SL network profile: rank_0k: expected rank_20k to rank_9d")
 

@@ -252,9 +252,8 @@ def test_a_level_ignores_settings_of_human_like_play() -> None:
 
 def test_the_profile_of_a_human_like_main_network_follows_the_level() -> None:
     network = FakeEvaluator(needs_profile=True)
-    engine = Engine(
-        Config().with_values({"play.level": "8k", "game.board_size": 7}), evaluator=network, load_shipped=only_strong
-    )
+    config = Config().with_values({"play.level": "8k", "game.board_size": 7})
+    engine = Engine(config, evaluator=network, load_shipped=only_strong)
     engine.configure({"play.level": "2d"})
     assert engine.config.human.human_profile == "rank_2d"
     engine.configure({"human.human_profile": "rank_9d"})

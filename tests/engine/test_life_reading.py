@@ -11,7 +11,7 @@ from knowing_evaluator import KnowingEvaluator
 
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.engine.final_score import Expectation, outcome_of_ended, outcome_of_unfinished
+from gtp_engine.engine.final_score import Expectation, outcome_of_ended, outcome_of_unfinished, score_by_lead
 from gtp_engine.engine.game_end import Ownership, estimate_status, settled
 from gtp_engine.engine.life_reading import SURE, doubtful_chains, read_out
 from gtp_engine.engine.searches import Searches
@@ -251,9 +251,8 @@ def test_a_few_stones_in_an_area_do_not_turn_a_finished_game_over(
     shipped.load_sgf(f"(;SZ[{size}]KM[6.5]RU[{rules}]AB{blacks}AW{whites};B[];W[])")
     found = shipped.outcome()
     assert found.score.winner == BLACK
-    assert {point for group in shipped.groups_by_status("dead") for point in group} == {
-        point for point, name in found.statuses.items() if name == "dead"
-    }
+    listed = {point for group in shipped.groups_by_status("dead") for point in group}
+    assert listed == {point for point, name in found.statuses.items() if name == "dead"}
     assert found.score == shipped.game.score(found.status.dead)
 
 
@@ -334,9 +333,8 @@ def test_the_status_of_neutral_points_agrees_with_the_score(rules: str, neutral:
     point = parse_vertex("C1", width=5, height=4)
     ownership = ownership_of(game)
     ownership[point] = -0.9
-    outcome = outcome_of_unfinished(
-        game, estimate_status(game, ownership), Expectation(BLACK, ownership, game.score().margin_black, True)
-    )
+    expected = Expectation(BLACK, ownership, game.score().margin_black, True)
+    outcome = outcome_of_unfinished(game, estimate_status(game, ownership), expected)
     names = list(outcome.statuses.values())
     assert outcome.statuses[point] == neutral
     stones = 5 if rules == "chinese" else 0
@@ -349,6 +347,14 @@ def test_a_dead_stone_in_an_open_area_is_listed_as_dead() -> None:
     ownership = ownership_of(game, A1=0.6)
     outcome = outcome_of_unfinished(game, estimate_status(game, ownership), Expectation(BLACK, ownership, 0.0, True))
     assert [outcome.statuses[game.point(vertex)] for vertex in ("A1", "A2", "D4")] == ["dead", "alive", "alive"]
+
+
+@pytest.mark.parametrize(("rules", "most"), [("japanese", ["B+23.5", "W+26.5"]), ("chinese", ["B+24.5", "W+25.5"])])
+def test_no_side_is_expected_to_win_more_than_there_is(rules: str, most: list[str]) -> None:
+    """By territory: all points but those of its stones, and as prisoners the other side's, those taken so far too."""
+    game = game_of(". . . . .\n. . . O .\n. . . . .\nX X . . .\nO . . . .", rules)
+    game.play("B1", BLACK)
+    assert [str(score_by_lead(game, lead)) for lead in (99.0, -99.0)] == most
 
 
 @pytest.mark.parametrize(("rules", "to_play", "result"), [

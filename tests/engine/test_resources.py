@@ -77,10 +77,8 @@ def network_for(folder: Path, *, policy: str, value: str) -> Path:
 
 
 def config_of(model: Path, **values: str) -> Config:
-    options = {"search.visits": "4", "search.seed": "1"} | {
-        key.replace("__", "."): text for key, text in values.items()
-    }
-    return Config().with_values({"network.model": str(model), "network.provider": "cpu", **options})
+    usual = {"network.model": str(model), "network.provider": "cpu", "search.visits": "4", "search.seed": "1"}
+    return Config().with_values(usual | {key.replace("__", "."): text for key, text in values.items()})
 
 
 def evaluator_for(config: Config) -> Evaluator:

@@ -419,6 +419,7 @@ def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, m
         evaluator.close()
     assert seconds[:2] == [(), ()], "kernels are being compiled, then others use the cores"
     assert [size for size, _ in seconds[2]] == [1, 2, 4, 8] and all(each > 0 for _, each in seconds[2])
+    assert seconds[3] == tuple((size, pytest.approx(0.001 * 361 / 81)) for size in (1, 2, 4, 8)), "as on 19x19"
     assert seconds[2] != seconds[3] == seconds[4] != seconds[5]
 
 

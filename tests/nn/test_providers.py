@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from gtp_engine.base.errors import ModelError
-from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch
+from gtp_engine.nn.providers import PROVIDERS, Runtime, choose_runtimes, suitable_batch, thread_count
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, Comparison, CopyQuality
 
 OPENVINO = ["openvino", "cpu"]
@@ -52,8 +52,7 @@ def test_a_provider_that_is_named_is_the_only_choice() -> None:
 def test_quantized_networks_are_calculated_in_int8(precision: str) -> None:
     assert chosen(precision=precision, network="int8") == [("openvino", "int8"), ("cpu", "int8")]
     runtime, plain = choose_runtimes("auto", precision, networks=["int8"], available=OPENVINO, simd=ZEN4)
-    assert runtime.has_bfloat16
-    assert not plain.has_bfloat16
+    assert (runtime.has_bfloat16, plain.has_bfloat16) == (True, False)
 
 
 BOTH = ("float32", "int8")
@@ -171,3 +170,10 @@ def test_every_choice_has_reasons_in_sentences() -> None:
 def test_slow_networks_get_small_batches(provider: str, precision: str, size: int, cores: int, batch: int) -> None:
     runtime = Runtime(PROVIDERS[provider], precision)
     assert suitable_batch(runtime, size, cores) == batch
+
+
+def test_the_library_chooses_the_threads_where_no_quota_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 16)
+    for threads, cores, expected in ((3, 16, 3), (0, 2, 2), (0, 16, 0)):
+        monkeypatch.setattr("gtp_engine.nn.providers.available_cores", lambda cores=cores: cores)
+        assert thread_count(threads) == expected

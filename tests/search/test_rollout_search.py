@@ -14,7 +14,7 @@ from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
 from gtp_engine import CancelToken, Config, Game, Rules, parse_vertex
-from gtp_engine.compiled.jit import interpret_until_loaded
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded
 from gtp_engine.config import SearchConfig
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import view_storage
@@ -144,8 +144,10 @@ RULES_SCORED = ("stone-scoring", "aga-button", "ancient-territory", "japanese", 
 @pytest.fixture
 def interpreted() -> Iterator[Callable[[], None]]:
     """Return what lets kernels be interpreted from now on: those that no game calls take long to compile."""
-    yield lambda: interpret_until_loaded(lambda call: None)
+    heard: list[KernelCall] = []
+    yield lambda: interpret_until_loaded(heard.append)
     interpret_until_loaded(None)
+    assert heard, "of the kernels called from now on, whatever was heard before"
 
 
 @pytest.mark.parametrize(("reward", "won"), [("result", 1.0), ("margin", 0.0)])

@@ -31,7 +31,7 @@ def test_a_variation_is_added_to_a_record_with_a_parenthesis_too_many() -> None:
     ("data", "name"),
     [
         ("(;CA[ISO-8859-1]PB[Jürgen])".encode(), "Jürgen"),
-        ("(;CA[GBK]PB[日本語])".encode(), "日本語"),
+        ("(;CA[GBK]PB[日本])".encode(), "日本"),
         ("(;CA[GBK]PB[联通])".encode("gbk"), "联通"),
         ("(;CA[GBK]PB[古力]C[\udcff好".encode("gbk", "surrogateescape"), "古力"),
         ("(;PB[古力]PW[常昊]C[好".encode("gbk")[:-1], "古力"),
