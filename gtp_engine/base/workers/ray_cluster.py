@@ -161,9 +161,9 @@ class RayHost:
         actor = self._ray.remote(
             num_cpus=self._job.threads, memory=self._bytes, scheduling_strategy="SPREAD", name=unique
         )(RayWorker).remote(name, self._job.title if self._job.calls_kernels else None)
-        make = [self._makers[number % len(self._makers)]]
-        made = actor.become.remote(make, self._versions, self._sent, number, life)
-        return _ActorStation(self._ray, actor, [actor.placed.remote(), made], tell)
+        placed, make = actor.placed.remote(), [self._makers[number % len(self._makers)]]
+        made = actor.become.remote(make, self._versions, self._sent, number, life)  # which it does after that
+        return _ActorStation(self._ray, actor, [placed, made], tell)
 
     def capacity(self) -> int:
         """Return for how many workers the machines of the cluster have cores and memory, if they do nothing else."""
