@@ -16,11 +16,10 @@ Reports hold Black's view; each output shows that of the colour it is for.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gtp_engine.base.errors import counted
 from gtp_engine.evaluation.positions import Evaluation
@@ -29,7 +28,7 @@ from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.report_values import ReportView, as_text, view_color
 from gtp_engine.search.limits import Reporting
-from gtp_engine.search.report import MoveReport, SearchReport, for_color
+from gtp_engine.search.report import MoveReport, PositionResults, SearchReport, for_color
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -209,15 +208,11 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     position = MoveReport(
         point=PASS,
         visits=0,
-        value_black=report.value_black,
         expected_black=report.value_black,
         lcb=own.winrate,
-        utility_black=report.utility_black,
         utility_lcb=own.utility,
-        score_black=report.score_black,
-        score_stdev=report.score_stdev,
-        lead_black=report.lead_black,
         no_result=report.no_result,
+        **{each.name: getattr(report, each.name) for each in fields(PositionResults)},
     )
     added = (replace(position, point=p, prior=float(policy[p]), pv=(p,), pv_visits=(0,)) for p in others[:missing])
     return (*moves, *added)
@@ -293,12 +288,14 @@ def cgos_analysis(game: Game, report: SearchReport) -> str:
     """Return a search as a line of JSON for CGOS, the best moves first; `game` holds the position that was searched."""
     moves = [move for move in report.moves if move.visits > 0][:CGOS_MOVES]
     seen = report.seen_by(report.to_play)
+    owned = for_color(report.ownership_black, report.to_play)[list(board_points(game.width, game.height))]
+    letters = np.rint((owned.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)  # row by row from the top left
     analysis = {
         "visits": report.visits,
         "winrate": round(report.winrate, 4),
         "score": round(seen.lead, 2),
         "moves": [_cgos_move(game, move, report.to_play) for move in moves],
-        "ownership": _ownership_text(game, for_color(report.ownership_black, report.to_play)),
+        "ownership": "".join(_OWNERSHIP_LETTERS[letter] for letter in letters),
     }
     return json.dumps(analysis, separators=(",", ":"))
 
@@ -313,13 +310,6 @@ def _cgos_move(game: Game, move: MoveReport, color: int) -> dict[str, str | floa
         "score": round(seen.lead, 2),
         "pv": " ".join(map(game.vertex, move.pv[1:])),
     }
-
-
-def _ownership_text(game: Game, ownership: NDArray[np.floating]) -> str:
-    """Return a letter for every point, row by row from the top left, for values from -1 to 1."""
-    values = ownership[list(board_points(game.width, game.height))]
-    indices = np.rint((values.clip(-1, 1) + 1) / 2 * _HIGHEST_LETTER).astype(int)
-    return "".join(_OWNERSHIP_LETTERS[index] for index in indices)
 
 
 # --- stderr, while a search runs ---
@@ -350,7 +340,9 @@ def gogui_graphics(game: Game, report: SearchReport) -> str:
     lines = ["gogui-gfx:", "CLEAR"]
     lines += [f"INFLUENCE {_pairs(game, owned)}"] if owned else []
     lines += [f"LABEL {_pairs(game, shares)}"] if shares else []
-    lines += [f"VAR {_variation(game, report.to_play, pv)}", f"TEXT {progress_line(game, report)}"]
+    colors = "bw" if report.to_play == BLACK else "wb"  # a pass keeps its place in the numbering
+    variation = " ".join(f"{colors[number % 2]} {game.vertex(point)}" for number, point in enumerate(pv))
+    lines += [f"VAR {variation}", f"TEXT {progress_line(game, report)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -363,12 +355,6 @@ def progress_line(game: Game, report: SearchReport) -> str:
         f"Thinking: {format_color(report.to_play)} {game.vertex(report.best.point)}, winrate {report.winrate:.0%}, "
         f"lead {lead:+.1f}, {counted(report.visits, 'visit')}, {report.seconds:.0f} s"
     )
-
-
-def _variation(game: Game, color: int, points: Iterable[int]) -> str:
-    """Return moves of alternating colors as GoGui writes them; a pass keeps its place in the numbering."""
-    letters = "bw" if color == BLACK else "wb"
-    return " ".join(f"{letters[number % 2]} {game.vertex(point)}" for number, point in enumerate(points))
 
 
 def _pairs(game: Game, values: Iterable[tuple[int, str]]) -> str:
