@@ -131,10 +131,7 @@ class Schedule:
             if self._errands:
                 return self._errands.popleft()
             job = self._choose()
-            if job in self._begun:
-                self._begun.remove(job)
-            else:
-                self._waiting.remove(job)
+            (self._begun if job in self._begun else self._waiting).remove(job)
             self._begun.append(job)
             self._last = job
             return job

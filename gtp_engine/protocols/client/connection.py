@@ -104,7 +104,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         with _starting(label or "engine", f"cannot run {whole(line)}"):
             arguments = split_command(line)
         label = label or Path(arguments[0]).name
-        with DialogueLog.opened(log, label) as dialogue, _starting(label, f"cannot run {whole(arguments[0])}"):
+        with DialogueLog(log, label) as dialogue, _starting(label, f"cannot run {whole(arguments[0])}"):
             _, connection = await asyncio.get_running_loop().subprocess_exec(
                 lambda: cls(line, label=label, log=dialogue),
                 *arguments,
@@ -120,7 +120,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
         """Return a connection to an engine that listens on a TCP port, within seconds; raises EngineStartError."""
         name = f"{host}:{shown(port)}"
         label = label or name
-        with DialogueLog.opened(log, label) as dialogue, _starting(label, f"cannot reach {_plain(name)}"):
+        with DialogueLog(log, label) as dialogue, _starting(label, f"cannot reach {_plain(name)}"):
             async with asyncio.timeout(min(timeout, _LONGEST_SECONDS)):
                 _, connection = await asyncio.get_running_loop().create_connection(
                     lambda: cls(name, label=label, log=dialogue), host, port
@@ -130,7 +130,7 @@ class EngineConnection(asyncio.SubprocessProtocol, asyncio.Protocol):
     @classmethod
     async def mock(cls, answer: Callable[[str], str], *, label: str) -> Self:
         """Return a connection to no engine: `answer` returns the text that arrives for each line."""
-        connection = cls(label, label=label, log=DialogueLog(None))
+        connection = cls(label, label=label, log=DialogueLog(None, label))
         connection.connection_made(_Mock(connection, answer))
         return connection
 
@@ -336,28 +336,24 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
 
 
 class DialogueLog:
-    """The log file of a connection, if it has one; raises OSError."""
+    """The log file of a connection, if it has one; the block that starts the engine closes it if that fails.
 
-    def __init__(self, path: Path | str | None) -> None:
+    Raises EngineStartError, which begins with the engine's label.
+    """
+
+    def __init__(self, path: Path | str | None, label: str) -> None:
         self._path: Final = path
-        self.file: Final[IO[bytes] | None] = None if path is None else Path(path).open("ab", buffering=0)  # noqa: SIM115
+        with _starting(label, f"cannot write the log {whole(str(path))}"):
+            self.file: Final[IO[bytes] | None] = None if path is None else Path(path).open("ab", buffering=0)  # noqa: SIM115
         self._start: Final = 0 if self.file is None else self.file.tell()
         self._kept = b""
 
-    @classmethod
-    @contextlib.contextmanager
-    def opened(cls, path: Path | str | None, label: str) -> Iterator[Self]:
-        """Yield the log of an engine with this label, and close it if the engine cannot be started.
+    def __enter__(self) -> Self:
+        return self
 
-        Raises EngineStartError.
-        """
-        with _starting(label, f"cannot write the log {whole(str(path))}"):
-            log = cls(path)
-        try:
-            yield log
-        except BaseException:
-            log.close()
-            raise
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.close()
 
     def note(self, mark: str, text: str) -> None:
         """Write lines of the dialogue."""
