@@ -108,19 +108,18 @@ class SkillPairing(NamedTuple):
     opening: int
 
 
-class LevelGame(NamedTuple):
-    """A game that has ended."""
+class GameRow(NamedTuple):
+    """A game that was played, as it is kept in the file; one without the network's name counts for every network."""
 
-    pairing: SkillPairing
-    game: Game
-    leads_black: list[float]
-    """Points, by the evaluations before each move and of the last position."""
-
-    @property
-    def black_points(self) -> float:
-        """1, ½ or 0."""
-        lead = self.leads_black[-1]
-        return 0.5 if self.game.has_no_result or lead == 0.0 else float(lead > 0.0)
+    size: int
+    handicap: int
+    black: float  # skill
+    white: float
+    opening: int
+    points: float  # Black's
+    moves: int
+    leads: list[float]  # Black's, before each move but the last
+    network: str = ""
 
 
 class LevelNetworks(NamedTuple):
@@ -194,7 +193,7 @@ def play_level_games(
     batch: int,
     seed: int,
     handicap: int = 0,
-) -> Iterator[LevelGame]:
+) -> Iterator[GameRow]:
     """Yield games on boards of `size` points a side, `batch` of them side by side, in the order in which they end.
 
     With a `handicap`, Black begins with that many stones, two or more, and the komi is HANDICAP_KOMI (0.5).
@@ -244,21 +243,15 @@ def play_level_games(
         for row, played in enumerate(running.playing):
             leads[played.number].append(float(running.evaluation.lead_black[row]))
         for played in running.play():
-            yield LevelGame(pairings[played.number], played.game, leads[played.number])
+            moves, of_game = len(played.game.moves), leads[played.number]
+            points, rounded = points_of(played.game, of_game[-1]), [round(lead, 1) for lead in of_game]
+            name = networks.human.info.name
+            yield GameRow(size, handicap, *pairings[played.number], points, moves, rounded, name)
 
 
-class GameRow(NamedTuple):
-    """A game that was played, as it is kept in the file; one without the network's name counts for every network."""
-
-    size: int
-    handicap: int
-    black: float  # skill
-    white: float
-    opening: int
-    points: float  # Black's
-    moves: int
-    leads: list[float]  # Black's, before each move but the last
-    network: str = ""
+def points_of(game: Game, lead_black: float) -> float:
+    """Return Black's points for a game that has ended with this lead: 1, ½ or 0."""
+    return 0.5 if game.has_no_result or lead_black == 0.0 else float(lead_black > 0.0)
 
 
 def read_games(path: Path) -> list[GameRow]:
@@ -309,15 +302,12 @@ class Measurement:
         missing = [pairing for pairing in pairings if pairing not in known]
         if not missing:
             return
-        network, seed = self.networks.human.info.name, len(known)
-        played = play_level_games(self.networks, self.size, missing, batch=self.batch, seed=seed, handicap=handicap)
-        for number, ended in enumerate(played, start=1):
-            moves, leads = len(ended.game.moves), [round(lead, 1) for lead in ended.leads_black]
-            row = GameRow(self.size, handicap, *ended.pairing, ended.black_points, moves, leads, network)
+        rows = play_level_games(self.networks, self.size, missing, batch=self.batch, seed=len(known), handicap=handicap)
+        for number, row in enumerate(rows, start=1):
             append(self.path, json.dumps(row._asdict()) + "\n")
             self.log(
                 f"{self.size}x{self.size}: game {number} of {len(missing)}: skills {row.black:g} and {row.white:g}, "
-                f"Black leads by {ended.leads_black[-1]:+.1f} after {counted(moves, 'move')}"
+                f"Black leads by {row.leads[-1]:+.1f} after {counted(row.moves, 'move')}"
             )
 
 

@@ -15,13 +15,14 @@ from gtp_engine.base.errors import TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_table import TOP_SKILL
+from gtp_engine.evaluation.evaluator import Request
+from gtp_engine.evaluation.positions import conditions_of_row
 from gtp_engine.training.people.calibration import (
     CHECKED_LEVELS,
     COARSE_SKILLS,
     KNOTS,
     Curve,
     GameRow,
-    LevelGame,
     LevelNetworks,
     Measurement,
     SkillPairing,
@@ -31,6 +32,7 @@ from gtp_engine.training.people.calibration import (
     fitted_skills,
     pairings_of,
     play_level_games,
+    points_of,
     read_games,
     skills_of_levels,
 )
@@ -95,10 +97,9 @@ def test_levels_are_evenly_spaced_from_the_top_or_below_it_also_in_a_range_that_
 
 
 def test_checks_count_the_games_between_neighbouring_ranks():
-    levels = CHECKED_LEVELS
     skills = {level: float(number) for number, level in enumerate(LEVELS)}
-    games = games_between(skills[levels[0]], skills[levels[1]], won=10, games=10)
-    check = checks_of(games, skills, pairwise(levels))[0]
+    games = games_between(*(skills[level] for level in CHECKED_LEVELS[:2]), won=10, games=10)
+    check = checks_of(games, skills, pairwise(CHECKED_LEVELS))[0]
     assert [*check.values()] == ["16k", "19k", 10, 10.0, [0.722, 1.0], 1200]
 
 
@@ -132,10 +133,7 @@ def test_a_measurement_plays_only_what_is_missing(tmp_path: Path):
     assert len(read_games(path)) == len(log) == 2
     Measurement(NETWORKS, 7, path, batch=4, log=log.append).play(pairings_of([0.0, 6.0, 7.0], 2))
     assert len(read_games(path)) == len(log) == 4
-    assert {frozenset((row.black, row.white)) for row in read_games(path)} == {
-        frozenset((0.0, 6.0)),
-        frozenset((6.0, 7.0)),
-    }
+    assert {tuple(sorted(row[2:4])) for row in read_games(path)} == {(0.0, 6.0), (6.0, 7.0)}
 
 
 def row_of(network: str) -> str:
@@ -182,18 +180,24 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
     )
 
 
-def first_game(*, handicap: int = 0) -> LevelGame:
-    pairings = [SkillPairing(0.0, 10.0, 1)]
-    return next(play_level_games(NETWORKS, 7, pairings, batch=2, seed=1, handicap=handicap))
+def test_a_game_without_result_is_a_draw():
+    game = triple_ko("chinese", moves=11)
+    assert (points_of(game, 5.0), points_of(game, -5.0), points_of(game, 0.0)) == (1.0, 0.0, 0.5)
+    game.play(LAP[-1])
+    assert points_of(game, 5.0) == 0.5
 
 
-def test_a_game_without_result_ends_in_a_draw_and_with_a_handicap_white_has_half_a_point():
-    plain, given = (first_game(handicap=stones).game for stones in (0, 3))
-    assert (plain.komi, plain.handicap, given.komi, given.handicap) == (7.5, 0, 0.5, 3)
-    void = LevelGame(SkillPairing(0.0, 0.0, 0), triple_ko("chinese", moves=11), [5.0])
-    assert void.black_points == 1.0
-    void.game.play(LAP[-1])
-    assert void.black_points == 0.5
+def test_with_a_handicap_white_has_half_a_point_and_one_for_each_stone():
+    seen: list[float] = []
+
+    class Listening(FakeEvaluator):
+        def evaluate(self, request: Request) -> None:
+            seen.append(conditions_of_row(request.positions, 0).komi)
+            super().evaluate(request)
+
+    pairings, networks = [SkillPairing(0.0, 10.0, 1)], NETWORKS._replace(strong=Listening(batch=4))
+    (row,) = play_level_games(networks, 7, pairings, batch=2, seed=1, handicap=3)
+    assert seen[0] == 0.5 + 3 and row.handicap == 3
 
 
 @pytest.mark.parametrize(
@@ -208,15 +212,10 @@ def test_what_makes_measuring_impossible_is_refused_before_a_game(tmp_path: Path
     assert result.exit_code == 2 and reason in result.stderr
 
 
-def test_games_keep_the_lead_before_each_move() -> None:
+def test_games_keep_the_lead_before_each_move_and_both_of_a_pair_begin_with_the_same_ones() -> None:
     """Losses of points are read off them."""
-    outcome = first_game()
-    assert len(outcome.leads_black) == len(outcome.game.moves)
-    assert outcome.black_points == float(outcome.leads_black[-1] > 0.0)
-
-
-def test_both_games_of_a_pair_begin_with_the_same_moves() -> None:
     pairings = [SkillPairing(0.0, 10.0, 1), SkillPairing(10.0, 0.0, 1), SkillPairing(0.0, 10.0, 2)]
-    games = {each.pairing: each.game.moves[:2] for each in play_level_games(NETWORKS, 10, pairings, batch=3, seed=1)}
-    first, second, other = (games[pairing] for pairing in pairings)
+    rows = {row[2:5]: row for row in play_level_games(NETWORKS, 10, pairings, batch=3, seed=1)}
+    assert all(len(row.leads) == row.moves for row in rows.values())
+    first, second, other = (rows[pairing].leads[:3] for pairing in pairings)
     assert first == second != other
