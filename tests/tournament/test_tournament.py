@@ -173,7 +173,7 @@ class TestTables:
         whole, first, second = tables_of(description, results)
         assert whole.points.tolist() == [[0, 1.5, 0], [0.5, 0, 1], [2, 0, 0]] and whole.void == 1
         assert np.count_nonzero(first.games) == 4 and np.count_nonzero(second.games) == 2
-        assert first.elo is not None and second.elo is None
+        assert first.ratings is not None and second.ratings is None
         assert second.order == [2, 0, 1]
         text = format_tables(description, [whole, first, second])
         assert "1 void game left out" in text and "no ratings until games that count connect all engines" in text
@@ -230,5 +230,5 @@ class TestTables:
         assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page and "<b>" not in page
         assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
         for engine_number in (0, 1, 2):
-            assert tables[0].elo is not None
-            assert f"engine {engine_number}</th><td>{tables[0].elo[engine_number]:+.0f} ±" in page
+            assert tables[0].ratings is not None
+            assert f"engine {engine_number}</th><td>{tables[0].ratings.elo[engine_number]:+.0f} ±" in page

@@ -4,6 +4,7 @@ As text, as JSON, and as a page for a browser: one file, which loads nothing fro
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
@@ -12,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.arena.elo import RatingError, rate_players
+from gtp_engine.arena.elo import RatingError, Ratings, rate_players
 from gtp_engine.arena.match.records import GameRecord
 from gtp_engine.arena.match.settings import stored
 from gtp_engine.arena.match.statistics import repeated_games, repetition_remark
@@ -28,8 +29,7 @@ class Table:
 
     `points[i, j]` are the points of i against j, a draw being half a point, float64[P, P].  `void` and `repeated` are
     the numbers of games that do not count, and that repeat an earlier one of their match.  `seconds` are the means per
-    move, float64[P], NaN where there are none.  `elo` and `margin`, float64[P], are the ratings about their mean and
-    half the widths of their 95% intervals; None until games connect all engines.
+    move, float64[P], NaN where there are none.  There are no `ratings` until games connect all engines.
     """
 
     title: str
@@ -37,8 +37,7 @@ class Table:
     void: int
     repeated: int
     seconds: NDArray[np.float64]
-    elo: NDArray[np.float64] | None
-    margin: NDArray[np.float64] | None
+    ratings: Ratings | None
 
     @property
     def games(self) -> NDArray[np.float64]:
@@ -49,7 +48,7 @@ class Table:
     def order(self) -> list[int]:
         """The engines, the best first: by rating or, while there are no ratings, by their share of the points."""
         games = self.games.sum(axis=1)
-        rank = self.points.sum(axis=1) / np.maximum(games, 1) if self.elo is None else self.elo
+        rank = self.points.sum(axis=1) / np.maximum(games, 1) if self.ratings is None else self.ratings.elo
         return [int(place) for place in np.argsort(-rank, kind="stable")]
 
 
@@ -77,11 +76,10 @@ def _table(title: str, description: Tournament, results: Iterable[tuple[Meeting,
         void += len(records) - len(counting)
         repeated += len(repeated_games(counting))
     seconds = np.array([np.mean(each) if each else np.nan for each in times])
-    try:
+    ratings = None
+    with suppress(RatingError):  # games do not connect all engines yet, or were void
         ratings = rate_players(points)
-    except RatingError:  # games do not connect all engines yet, or were void
-        return Table(title, points, void, repeated, seconds, None, None)
-    return Table(title, points, void, repeated, seconds, ratings.elo, ratings.margin)
+    return Table(title, points, void, repeated, seconds, ratings)
 
 
 def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
@@ -90,7 +88,7 @@ def format_tables(description: Tournament, tables: Sequence[Table]) -> str:
     parts = []
     for table in tables:
         void = f"{counted(table.void, 'void game')} left out" if table.void else ""
-        rows = _NO_RATINGS if table.elo is None else _crosstable(names, table)
+        rows = _NO_RATINGS if table.ratings is None else _crosstable(names, table)
         remark = repetition_remark(table.repeated)
         parts.append("\n\n".join(filter(None, (f"### {table.title}", rows, void, remark))))
     return "\n\n".join(parts)
@@ -121,8 +119,8 @@ def to_json(
                 "points": table.points.tolist(),
                 "void": table.void,
                 "repeated": table.repeated,
-                "elo": None if table.elo is None else table.elo.round(1).tolist(),
-                "margin": None if table.margin is None else table.margin.round(1).tolist(),
+                "elo": None if table.ratings is None else table.ratings.elo.round(1).tolist(),
+                "margin": None if table.ratings is None else table.ratings.margin.round(1).tolist(),
             }
             for table in tables
         ],
@@ -219,8 +217,8 @@ def _row(description: Tournament, table: Table, place: int, engine: int) -> str:
 def _numbers(table: Table, engine: int) -> list[str]:
     """Return rating, games and share of the points of an engine."""
     rating = "–"
-    if table.elo is not None and table.margin is not None:
-        rating = f"{table.elo[engine]:+.0f} ± {table.margin[engine]:.0f}"
+    if table.ratings is not None:
+        rating = f"{table.ratings.elo[engine]:+.0f} ± {table.ratings.margin[engine]:.0f}"
     points, games = table.points[engine].sum(), table.games[engine].sum()
     return [rating, f"{games:.0f}", _share(points, games)]
 

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from gtp_engine.base.errors import (
     ConfigError,
@@ -231,17 +231,11 @@ class Query:
         return game
 
 
-@dataclass(frozen=True)
-class FieldProblem:
-    """A problem with a field of a query that is answered nevertheless, in part if it is an error."""
+def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[dict[str, str]]]:
+    """Return the query in a JSON object, whose `id` must be a string, and problems with it; raises QueryError.
 
-    field: str
-    message: str
-    kind: Literal["warning", "error"] = "warning"
-
-
-def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[FieldProblem]]:
-    """Return the query in a JSON object, whose `id` must be a string, and problems with it; raises QueryError."""
+    A problem is a `field` and a `warning` about it, or an `error` if the query is answered in part.
+    """
     fields = Fields(data)
     start, moves = _game(fields, config.game)
     turns = _turns(fields, len(moves))
@@ -262,13 +256,13 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[Fi
         report_interval=interval,
     )
     unexpected = fields.unexpected(more=("id", "action"))
-    problems += [FieldProblem(name, "unexpected or unused field, check its spelling") for name in unexpected]
+    problems += [{"field": name, "warning": "unexpected or unused field, check its spelling"} for name in unexpected]
     if illegal := _first_illegal(query):
         number, message = illegal
         query = replace(query, turns=tuple(turn for turn in turns if turn.number <= number))
         if not query.turns:
             raise QueryError("moves", message)
-        problems.append(FieldProblem("moves", message, "warning" if query.turns == turns else "error"))
+        problems.append({"field": "moves", "warning" if query.turns == turns else "error": message})
     return query, problems
 
 
@@ -334,7 +328,7 @@ def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
     return tuple(Turn(number, value) for number, value in sorted(dict(zip(numbers, priorities, strict=True)).items()))
 
 
-def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem]]:
+def _settings(fields: Fields, config: Config) -> tuple[Config, list[dict[str, str]]]:
     """Return the configuration for this query, and warnings about settings of overrideSettings."""
     settings = fields.value("overrideSettings") if "overrideSettings" in fields else {}
     if not isinstance(settings, dict):
@@ -360,7 +354,7 @@ def _settings(fields: Fields, config: Config) -> tuple[Config, list[FieldProblem
         config = config.with_values({"analysis.analysis_visits": min(most, config.analysis.analysis_visits)})
     names = ", ".join(shown(n) for n in unknown if n != _PLAYOUTS and not UNUSED_BY_ANALYSES.fullmatch(n))
     lines = [nearest_profile_line(settings.get("humanSLProfile")), names and f"unknown settings, ignored: {names}"]
-    return config, [FieldProblem("overrideSettings", line) for line in lines if line]
+    return config, [{"field": "overrideSettings", "warning": line} for line in lines if line]
 
 
 def _restrictions(fields: Fields, game: Game) -> tuple[Restriction, ...]:

@@ -91,7 +91,7 @@ class AnalysisServer:
                 return
             query, problems = parse_query(data, self.config())
             for each in problems:
-                self.schedule.send({"id": query.id, "field": each.field, each.kind: each.message})
+                self.schedule.send({"id": query.id, **each})
             most, positions = self.most_positions, self.schedule.positions() + len(query.turns)
             if most is not None and positions > most:
                 raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
