@@ -24,7 +24,7 @@ that were won, drawn and lost.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -145,51 +145,26 @@ def _tilt(weights: Sequence[float], mean: float) -> float:
 
 
 @dataclass(frozen=True)
-class ColorResults:
-    """Results of the first engine with one colour."""
-
-    wins: int
-    losses: int
-    draws: int
-
-
-@dataclass(frozen=True)
-class SideFaults:
-    """One engine's faults: games lost by them, and moves over time, forgiven or not."""
-
-    time_losses: int
-    illegal_moves: int
-    failures: int
-    overruns: int
-
-
-@dataclass(frozen=True)
-class SideTimes:
-    """Seconds an engine took for its moves; zero if it played none."""
-
-    mean: float
-    maximum: float
-
-
-@dataclass(frozen=True)
 class Summary:
     """The result of a match, from the first engine's point of view, by the keys of the JSON.
 
-    `games` are those that count, `void` the others; winrate and Elo difference have 95% intervals.  `think_time` is per
-    move.  `score_disagreements` and `winner_disagreements` are the numbers of games whose recorded scores, or the
-    winners by them, differ.
+    `games` are those that count, `void` the others; winrate and Elo difference have 95% intervals.  The first engine
+    has `wins`, `losses` and `draws` with each colour.  `think_time` is the `mean` and the `maximum` of the seconds that
+    an engine took for its moves, zero if it played none.  Its `faults` are games lost by `time_losses`, `illegal_moves`
+    and `failures`, and moves over time, forgiven or not, as `overruns`.  `score_disagreements` and
+    `winner_disagreements` are the numbers of games whose recorded scores, or the winners by them, differ.
     """
 
     games: int
     void: int
-    first_as_black: ColorResults
-    first_as_white: ColorResults
+    first_as_black: dict[str, int]
+    first_as_white: dict[str, int]
     win_rate: float
     win_rate_interval: tuple[float, float]
     elo: float
     elo_interval: tuple[float, float]
-    think_time: dict[MatchSide, SideTimes]
-    faults: dict[MatchSide, SideFaults]
+    think_time: dict[MatchSide, dict[str, float]]
+    faults: dict[MatchSide, dict[str, int]]
     mean_moves: float
     score_disagreements: tuple[int, ...]
     winner_disagreements: tuple[int, ...]
@@ -246,24 +221,24 @@ def repeated_games(records: Sequence[GameRecord]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _color_results(records: Sequence[GameRecord]) -> ColorResults:
+def _color_results(records: Sequence[GameRecord]) -> dict[str, int]:
     winners = [record.winner for record in records]
-    return ColorResults(wins=winners.count("first"), losses=winners.count("second"), draws=winners.count("draw"))
+    return {"wins": winners.count("first"), "losses": winners.count("second"), "draws": winners.count("draw")}
 
 
-def _side_times(records: Sequence[GameRecord], side: MatchSide) -> SideTimes:
+def _side_times(records: Sequence[GameRecord], side: MatchSide) -> dict[str, float]:
     times = [seconds for record in records for seconds in record.think_times[side]]
-    return SideTimes(mean=sum(times) / len(times), maximum=max(times)) if times else SideTimes(mean=0.0, maximum=0.0)
+    return {"mean": sum(times) / len(times) if times else 0.0, "maximum": max(times, default=0.0)}
 
 
-def _side_faults(records: Sequence[GameRecord], side: MatchSide) -> SideFaults:
+def _side_faults(records: Sequence[GameRecord], side: MatchSide) -> dict[str, int]:
     lost = [record.reason for record in records if record.winner == other_side(side)]
-    return SideFaults(
-        time_losses=lost.count("time"),
-        illegal_moves=lost.count("illegal"),
-        failures=lost.count("failure") + lost.count("refused"),
-        overruns=sum(record.overruns[side] for record in records),
-    )
+    return {
+        "time_losses": lost.count("time"),
+        "illegal_moves": lost.count("illegal"),
+        "failures": lost.count("failure") + lost.count("refused"),
+        "overruns": sum(record.overruns[side] for record in records),
+    }
 
 
 def format_table(summary: Summary, *, first: str, second: str) -> str:
@@ -298,17 +273,17 @@ def repetition_remark(count: int) -> str:
     return f"{games} an earlier one move by move, so the intervals are too narrow; random plies vary them"
 
 
-def _color_line(label: str, results: ColorResults) -> str:
-    draws = f", {results.draws} drawn" if results.draws else ""
-    return f"{label:<14} {results.wins} won, {results.losses} lost{draws}"
+def _color_line(label: str, results: Mapping[str, int]) -> str:
+    draws = f", {results['draws']} drawn" if results["draws"] else ""
+    return f"{label:<14} {results['wins']} won, {results['losses']} lost{draws}"
 
 
 def _side_line(side: MatchSide, name: str, summary: Summary) -> str:
     times, faults = summary.think_time[side], summary.faults[side]
     return (
-        f"{side:<14} {name}: {times.mean:.2f} s a move, at most {times.maximum:.2f} s; "
-        f"{faults.time_losses} lost on time ({counted(faults.overruns, 'move')} over time), "
-        f"{faults.illegal_moves} by illegal moves, {faults.failures} by failures"
+        f"{side:<14} {name}: {times['mean']:.2f} s a move, at most {times['maximum']:.2f} s; "
+        f"{faults['time_losses']} lost on time ({counted(faults['overruns'], 'move')} over time), "
+        f"{faults['illegal_moves']} by illegal moves, {faults['failures']} by failures"
     )
 
 
