@@ -1,6 +1,7 @@
 """Helpers of the tests of KataGo's inputs: one game encoded, planes drawn."""
 
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from board_helpers import fingerprint
@@ -10,7 +11,7 @@ from gtp_engine import Game, parse_vertex
 from gtp_engine.evaluation.from_game import conditions_of, write_conditions, write_game
 from gtp_engine.evaluation.positions import BOARDS, Positions, new_positions, view_board
 from gtp_engine.go.constants import PASS
-from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder
+from gtp_engine.nn.encoders import Encoder, KatagoV7Encoder, new_inputs
 from gtp_engine.nn.encoders import Inputs as NetworkInputs
 
 
@@ -40,14 +41,18 @@ def encode(
     """Return the inputs for a game's position (or a row given as `positions`); missing values would be NaN."""
     encoder = encoder or KatagoV7Encoder(game.width, game.height)
     positions = positions or row_of(game, to_play)
-    spatial = np.full((1, encoder.planes, game.height, game.width), np.nan, dtype=np.float32)
-    values = np.full((1, encoder.globals), np.nan, dtype=np.float32)
     symmetries = np.array([symmetry], dtype=np.int32)
     before = _fingerprints(positions)
     write_conditions(positions, 0, conditions_of(game)._replace(**conditions))
-    encoder.encode(positions, range(1), symmetries, NetworkInputs(spatial, values))
+    with patch("gtp_engine.nn.encoders.new_inputs", inputs_of_nan):
+        spatial, values = encoder.encode(positions, range(1), symmetries)
     assert _fingerprints(positions) == before, "the boards are restored"
     return Inputs(spatial[0], values[0])
+
+
+def inputs_of_nan(encoder: Encoder, count: int, width: int, height: int) -> NetworkInputs:
+    """Return arrays for an encoder in which values that it does not write can be seen."""
+    return NetworkInputs(*(np.full_like(array, np.nan) for array in new_inputs(encoder, count, width, height)))
 
 
 def _fingerprints(positions: Positions) -> list[tuple[bytes, ...]]:

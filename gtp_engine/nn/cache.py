@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import Evaluation, FloatArray
+from gtp_engine.evaluation.positions import Evaluation, FloatArray, Keys
 from gtp_engine.go.board import IntArray
-
-KeyArray = NDArray[np.uint64]
 
 WAYS: Final = 8
 """Places for one key: with 8, entries in use are very rarely replaced while the table is half full, and the eight keys
@@ -49,7 +47,7 @@ _HIGH: Final = np.uint64(32)
 class Cache(NamedTuple):
     """The arrays of a table."""
 
-    key: Annotated[KeyArray, "N"]  # 0: the place is free
+    key: Annotated[Keys, "N"]  # 0: the place is free
     age: Annotated[NDArray[np.int64], "N"]  # of its last use, as counted by `counts`
     entry: Annotated[IntArray, "N"]  # the row of its evaluation in the arrays below, which have places for N
     counts: Annotated[NDArray[np.int64], 2]
@@ -81,7 +79,7 @@ def _first_place(cache: Cache, key: Any) -> int:
 
 
 @kernel
-def find(cache: Cache, keys: KeyArray, count: int, out: Evaluation, missing: IntArray) -> int:
+def find(cache: Cache, keys: Keys, count: int, out: Evaluation, missing: IntArray) -> int:
     """Write the cached evaluations of the first `count` rows; return how many rows are not in the cache.
 
     These are listed in `missing` [B].  `keys` [B] depend on everything that an evaluation depends on.
@@ -144,7 +142,7 @@ def _write(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
 
 
 @kernel
-def store(cache: Cache, keys: KeyArray, rows: IntArray, out: Evaluation) -> None:
+def store(cache: Cache, keys: Keys, rows: IntArray, out: Evaluation) -> None:
     """Store the evaluations of `rows` [K], and round those in `out` to what is stored; parameters are those of `find`.
 
     A legal move keeps a probability above 0 however small it is.

@@ -40,26 +40,11 @@ _OLD_SCORE_ERROR: Final = 10.0
 class EncodedRows(NamedTuple):
     """Rows as they went through a network, and the share that its outputs have in their evaluation."""
 
-    rows: IntArray  # [K] their numbers in the batch, ascending
+    rows: IntArray  # [K] their numbers in the batch
     cells: IntArray  # [S, n] `symmetry.cell_table`
-    symmetries: IntArray  # [B] in which each row of the batch was encoded
+    symmetries: IntArray  # [K] in which they were encoded
     weight: float  # 1 divided by the number of symmetries that are averaged
     scratch: FloatArray  # [n] work array
-
-
-class PolicyOptions(NamedTuple):
-    """How logits become a policy."""
-
-    optimism: float = 0.0  # share of the optimistic policy, where the network has one
-    temperature: float = 1.0  # logits are divided by it
-    pass_prior: float = 0.0  # probability of passing where the network has no output for it
-
-
-class KatagoOutputs(NamedTuple):
-    """What the value outputs of a KataGo network mean."""
-
-    scales: FloatArray  # [6] multipliers in the order of `metadata.Scales`
-    version: int  # model version
 
 
 @inlined_kernel
@@ -79,21 +64,27 @@ def _mixed_logit(logits: FloatArray, k: int, action: int, optimism: float) -> fl
 
 @kernel
 def decode_policy(
-    positions: Positions, encoded: EncodedRows, options: PolicyOptions, logits: FloatArray, policy: FloatArray
+    positions: Positions,
+    encoded: EncodedRows,
+    logits: FloatArray,
+    optimism: float,
+    temperature: float,
+    pass_prior: float,
+    policy: FloatArray,
 ) -> None:
     """Add `weight` times the policy of each row to `policy` [B, n].
 
     `logits` is [K, P, A + 1], or [K, P, A] of a network that cannot pass: there passing gets `pass_prior`, or 1 where
-    nothing else is legal.  Illegal moves get 0.
+    nothing else is legal.  They are divided by `temperature`; `optimism` is the share of the optimistic policy, where
+    there is one.  Illegal moves get 0.
     """
-    optimism, temperature, pass_prior = options.optimism, options.temperature, options.pass_prior
     scratch = encoded.scratch
     for k in range(encoded.rows.size):
         row = wide(encoded.rows[k])
         board, conditions = board_of(positions, row, wide(0)), conditions_of_row(positions, row)
         area = wide(board.info[WIDTH]) * wide(board.info[HEIGHT])
         empties = wide(board.info[EMPTY_COUNT])
-        color, symmetry = wide(positions.to_play[row]), wide(encoded.symmetries[row])
+        color, symmetry = wide(positions.to_play[row]), wide(encoded.symmetries[k])
         scratch[PASS] = -np.inf
         if logits.shape[2] > area:
             scratch[PASS] = _mixed_logit(logits, k, area, optimism) / temperature
@@ -133,7 +124,7 @@ def decode_ownership(to_play: IntArray, encoded: EncodedRows, raw: FloatArray, o
         row = wide(encoded.rows[k])
         sign = encoded.weight if to_play[row] == BLACK else -encoded.weight
         for point in range(encoded.cells.shape[1]):
-            cell = encoded.cells[encoded.symmetries[row], point]
+            cell = encoded.cells[encoded.symmetries[k], point]
             if cell >= 0:
                 ownership[row, point] += sign * tanh(raw[k, cell])
 
@@ -164,18 +155,19 @@ def decode_value(to_play: IntArray, encoded: EncodedRows, value: FloatArray, out
 def decode_katago_value(
     positions: Positions,
     encoded: EncodedRows,
-    outputs: KatagoOutputs,
     value: FloatArray,
     misc: FloatArray,
+    scales: FloatArray,
+    version: int,
     out: Evaluation,
 ) -> None:
     """Add `weight` times the results of KataGo's networks: `value` [K, 3] and `misc` [K, 4 or 6] as in `metadata`.
 
-    The probability of no result is left out where the rules do not allow one.  Scores are means over all results, a
-    game without one counting as 0.  `score_stdev` holds the mean of squares until
-    `finish_rows`.
+    `scales` [6] are the multipliers in the order of `metadata.Scales`, `version` is that of the model.  The probability
+    of no result is left out where the rules do not allow one.  Scores are means over all results, a game without one
+    counting as 0.  `score_stdev` holds the mean of squares until `finish_rows`.
     """
-    weight, scales, version = encoded.weight, outputs.scales, outputs.version
+    weight = encoded.weight
     for k in range(encoded.rows.size):
         row = wide(encoded.rows[k])
         highest = max(value[k, 0], value[k, 1], value[k, 2])

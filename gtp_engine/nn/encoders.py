@@ -3,9 +3,10 @@
 Encoder             the protocol
 KatagoV7Encoder     KataGo's networks, and all that read positions as they do (`katago_inputs`)
 KatagoHumanEncoder  KataGo's human-like networks: the same, and a profile of the players
+new_encoder         makes an encoder, by the name in a network's metadata
 
 An encoder is made for one board size (`KatagoV7Encoder(width, height)`) and owns the work arrays of its kernels, so
-each thread needs its own; two of them may fill different rows of the same arrays at the same time.
+each thread needs its own.
 
 The 192 values that describe the players to a human-like network, KataGo's "SGF metadata" (`PROFILE_INPUTS`):
 
@@ -25,6 +26,7 @@ The 192 values that describe the players to a human-like network, KataGo's "SGF 
 Facts from KataGo 1.17 (`cpp/neuralnet/sgfmetadata.cpp`).
 """
 
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from math import cos, log, pi, sin
@@ -32,27 +34,26 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from gtp_engine.base.errors import ModelError, problem
+from gtp_engine.base.errors import ModelError
 from gtp_engine.config.human import HumanProfile, profile_of
+from gtp_engine.evaluation.evaluator_info import FULL_AREA
 from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK
 from gtp_engine.nn.katago_inputs import GLOBALS, PLANES, encode_rows, new_encoder_work
 from gtp_engine.nn.metadata import HUMAN_ENCODER, KATAGO_ENCODER, PROFILE_INPUTS
+from gtp_engine.nn.plug_ins import plugged_in_encoder
 from gtp_engine.nn.symmetry import cell_table
+
+Rows = Sequence[int] | IntArray
+"""Numbers of rows of a batch."""
 
 
 class Inputs(NamedTuple):
-    """What a network reads of B positions on boards of H rows by W columns; C-contiguous."""
+    """What a network reads of K positions on boards of H rows by W columns; C-contiguous."""
 
-    spatial: FloatArray  # [B, planes, H, W]
-    globals_: FloatArray  # [B, globals]
-
-    def planes(self) -> FloatArray:
-        """Return `spatial` as [B, planes, H·W], a view; raises ValueError if it is not C-contiguous."""
-        if not self.spatial.flags.c_contiguous:
-            raise ValueError(problem(f"planes with strides {self.spatial.strides}", expected="a C-contiguous array"))
-        return self.spatial.reshape(*self.spatial.shape[:2], -1)
+    spatial: FloatArray  # [K, planes, H, W]
+    globals_: FloatArray  # [K, globals]
 
 
 class Encoder(Protocol):
@@ -71,20 +72,20 @@ class Encoder(Protocol):
     @property
     def globals(self) -> int: ...  # noqa: D102
 
-    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
-        """Fill these rows (a range of step 1) of `out` completely, and no other, each under its own conditions.
+    def encode(self, positions: Positions, rows: Rows, symmetries: IntArray) -> Inputs:
+        """Return the inputs for these rows, K of them, in their order, each under its own conditions.
 
-        `symmetries`, int32[B], are the orientations in which the positions are shown (`nn.symmetry`; 0: as they are;
+        `symmetries`, int32[K], are the orientations in which the positions are shown (`nn.symmetry`; 0: as they are;
         4 to 7 only on square boards).  The scratch parts of the boards in `positions` are used and restored.  Does not
         hold the GIL.
         """
 
 
-def new_inputs(encoder: Encoder, batch: int, width: int, height: int) -> Inputs:
-    """Return arrays of zeros for an encoder of boards of this size."""
+def new_inputs(encoder: Encoder, count: int, width: int, height: int) -> Inputs:
+    """Return arrays for inputs that are still to be written, of an encoder of boards of this size."""
     return Inputs(
-        spatial=np.zeros((batch, encoder.planes, height, width), dtype=np.float32),
-        globals_=np.zeros((batch, encoder.globals), dtype=np.float32),
+        spatial=np.empty((count, encoder.planes, height, width), dtype=np.float32),
+        globals_=np.empty((count, encoder.globals), dtype=np.float32),
     )
 
 
@@ -100,15 +101,18 @@ class KatagoV7Encoder:
     globals = GLOBALS
 
     def __init__(self, width: int, height: int, *, suicide_area: bool = False) -> None:
-        self._area = width * height
+        self._board = width, height
         self._suicide_area = suicide_area
         self._cells = cell_table(width, height)
         self._work = new_encoder_work(width, height)
 
-    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
-        """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
+    def encode(self, positions: Positions, rows: Rows, symmetries: IntArray) -> Inputs:
+        """Return the inputs for some rows; see `Encoder`."""
+        inputs, numbers = new_inputs(self, len(rows), *self._board), np.asarray(rows, dtype=np.int32)
+        planes = inputs.spatial.reshape(len(rows), self.planes, -1)
         settings = self._suicide_area, symmetries, self._cells, self._work
-        encode_rows(positions, rows.start, rows.stop, *settings, out.planes(), out.globals_)
+        encode_rows(positions, numbers, *settings, planes, inputs.globals_)
+        return inputs
 
 
 OWN_RANK: Final = 6
@@ -119,7 +123,6 @@ _TIME_UNKNOWN: Final = 75
 _BYO_YOMI: Final = 79
 _TIMES: Final = 82
 AREA: Final = 86
-FULL_AREA: Final = 361
 _DATE: Final = 87
 _SOURCE: Final = 151
 
@@ -201,9 +204,19 @@ class KatagoHumanEncoder(KatagoV7Encoder):
     name = HUMAN_ENCODER
     globals = GLOBALS + PROFILE_INPUTS
 
-    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
-        """Fill rows; see `Encoder`.  Raises ModelError if the conditions of a row hold no profile."""
-        super().encode(positions, rows, symmetries, out)
-        for row in rows:
+    def encode(self, positions: Positions, rows: Rows, symmetries: IntArray) -> Inputs:
+        """Return the inputs for some rows; see `Encoder`.  Raises ModelError if the conditions hold no profile."""
+        inputs, (width, height) = super().encode(positions, rows, symmetries), self._board
+        for k, row in enumerate(rows):
             profile, color = int(positions.conditions[row, _PROFILE]), int(positions.to_play[row])
-            out.globals_[row, GLOBALS:] = profile_values(profile, color, self._area)
+            inputs.globals_[k, GLOBALS:] = profile_values(profile, color, width * height)
+        return inputs
+
+
+def new_encoder(name: str, width: int, height: int, *, suicide_area: bool = False) -> Encoder:
+    """Return the encoder of a name, one of `metadata.ENCODERS`, for boards of one size."""
+    kinds = {kind.name: kind for kind in (KatagoV7Encoder, KatagoHumanEncoder)}
+    if name in kinds:
+        return kinds[name](width, height, suicide_area=suicide_area)
+    encoder: Encoder = plugged_in_encoder(name, width, height)
+    return encoder

@@ -9,9 +9,9 @@ from gtp_engine.base.errors import ArgumentError, InvalidSizeError, shown
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.game import Game, listed_games
-from gtp_engine.nn.encoders import Encoder, Inputs, KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import Inputs, new_encoder, new_inputs
 from gtp_engine.nn.metadata import KATAGO_ENCODER
-from gtp_engine.nn.plug_ins import PLUGGED_IN_ENCODERS, plugged_in_encoder
+from gtp_engine.nn.plug_ins import PLUGGED_IN_ENCODERS
 from gtp_engine.nn.symmetry import symmetry_count
 
 _AT_ONCE: Final = 256
@@ -39,7 +39,10 @@ def encode(games: Iterable[Game], encoder: str = KATAGO_ENCODER, *, symmetry: in
     if symmetry not in range(symmetry_count(width, height)):
         expected = f"a number from 0 to {symmetry_count(width, height) - 1}"
         raise ArgumentError(f"symmetry {shown(symmetry)} of a board of {width}x{height}", expected=expected)
-    made = _encoder(encoder, width, height)
+    known = (KATAGO_ENCODER, *PLUGGED_IN_ENCODERS)
+    if encoder not in known:
+        raise ArgumentError(f"encoder {shown(encoder)}", expected=f"one of {', '.join(known)}")
+    made = new_encoder(encoder, width, height)
     found = new_inputs(made, len(shown_games), width, height)
     positions = new_positions(min(_AT_ONCE, len(shown_games)), width, height)
     symmetries = np.full(_AT_ONCE, symmetry, dtype=np.int32)
@@ -48,14 +51,5 @@ def encode(games: Iterable[Game], encoder: str = KATAGO_ENCODER, *, symmetry: in
         for row, game in enumerate(some):
             write_game(positions, row, game)
         part = slice(first, first + len(some))
-        made.encode(positions, range(len(some)), symmetries, Inputs(found.spatial[part], found.globals_[part]))
+        found.spatial[part], found.globals_[part] = made.encode(positions, range(len(some)), symmetries)
     return found
-
-
-def _encoder(name: str, width: int, height: int) -> Encoder:
-    if name == KATAGO_ENCODER:
-        return KatagoV7Encoder(width, height)
-    if name not in PLUGGED_IN_ENCODERS:
-        known = ", ".join((KATAGO_ENCODER, *PLUGGED_IN_ENCODERS))
-        raise ArgumentError(f"encoder {shown(name)}", expected=f"one of {known}")
-    return plugged_in_encoder(name, width, height)

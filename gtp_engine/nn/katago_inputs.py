@@ -39,7 +39,7 @@ network can count area in either case.
 The planes show ladders on three boards: the position and those one and two moves ago.  In a search as in a game the
 older ones were positions themselves a moment before, so two of three readings can be saved (`LadderCache`).
 
-B is the number of rows, A = H·W the points of the board, n its padded length, S the symmetries.
+K is the number of rows that are encoded, A = H·W the points of the board, n its padded length, S the symmetries.
 """
 
 from math import floor
@@ -61,6 +61,7 @@ from gtp_engine.evaluation.positions import (
     SECOND_CLEANUP,
     SIMPLE_KO,
     Conditions,
+    FloatArray,
     Positions,
     board_of,
     conditions_of_row,
@@ -96,16 +97,10 @@ class LadderCache(NamedTuple):
 
 
 @spliced_kernel
-def _slot_of(key: np.uint64) -> int:
-    """Return the slot of boards with this key."""
-    return int(key & np.uint64(_SLOTS - 1))
-
-
-@spliced_kernel
 def find_ladders(board: Board, cache: LadderCache) -> int:
     """Return the slot with the marks of `board`, which are computed unless they are cached; the board is restored."""
     key = board.hash[0] ^ (np.uint64(board.info[KO_POINT]) * _SPREAD)
-    slot = _slot_of(key)
+    slot = int(key & np.uint64(_SLOTS - 1))
     if cache.keys[slot] != key:
         ladder_marks(board, cache.counts, cache.work, cache.marks[slot])
         cache.keys[slot] = key
@@ -161,7 +156,7 @@ def _parity_wave(komi: float, area: int) -> float:
 
 
 @spliced_kernel
-def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.float32]) -> None:
+def _write_rules(conditions: Conditions, has_button: bool, values: FloatArray) -> None:
     """Write what the rules alone decide."""
     if conditions.superko != SIMPLE_KO:
         values[_KO_RULE] = 1.0
@@ -173,17 +168,9 @@ def _write_rules(conditions: Conditions, has_button: bool, values: NDArray[np.fl
     values[_BUTTON] = 1.0 if has_button else 0.0
 
 
-@spliced_kernel
-def _write_advantage(advantage_black: float, to_play: int, values: NDArray[np.float32]) -> None:
-    """Write the playout doubling advantage of the side to move."""
-    if advantage_black != 0.0:
-        values[ADVANTAGE] = 1.0
-        values[ADVANTAGE + 1] = 0.5 * (advantage_black if to_play == BLACK else -advantage_black)
-
-
 @kernel
 def write_globals(
-    positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: NDArray[np.float32]
+    positions: Positions, row: int, conditions: Conditions, shown: int, pass_ends: bool, values: FloatArray
 ) -> None:
     """Fill `values`, float32[GLOBALS], for a row, of which `shown` last moves are shown, and `pass_ends` as given."""
     for i in range(GLOBALS):
@@ -200,7 +187,10 @@ def write_globals(
     values[_PHASE + 1] = 1.0 if phase == SECOND_CLEANUP else 0.0
     values[_PASS_ENDS] = 1.0 if pass_ends else 0.0
     _write_rules(conditions, conditions.has_free_button and positions.button[row] == 0, values)
-    _write_advantage(conditions.playout_doubling_advantage_black, wide(positions.to_play[row]), values)
+    advantage = conditions.playout_doubling_advantage_black
+    if advantage != 0.0:
+        values[ADVANTAGE] = 1.0
+        values[ADVANTAGE + 1] = 0.5 * (advantage if positions.to_play[row] == BLACK else -advantage)
     if not conditions.territory or phase == SECOND_CLEANUP:
         values[_PARITY] = _parity_wave(komi, area)
 
@@ -219,8 +209,6 @@ _START: Final = 20
 
 _SHOWN_MOVES: Final = 5
 _LIBERTY_PLANES: Final = 3
-
-FloatArray = NDArray[np.float32]
 
 
 class EncoderWork(NamedTuple):
@@ -382,8 +370,7 @@ def _encode_row(
 @kernel
 def encode_rows(
     positions: Positions,
-    begin: int,
-    end: int,
+    rows: IntArray,
     suicide_area: bool,
     symmetries: IntArray,
     table: IntArray,
@@ -391,12 +378,13 @@ def encode_rows(
     spatial: FloatArray,
     globals_: FloatArray,
 ) -> None:
-    """Fill the rows from `begin` up to, not including, `end` of `spatial` and `globals_`; every value is written.
+    """Fill `spatial` and `globals_` with what shows some rows, int32[K], in their order; every value is written.
 
     `suicide_area` treats suicide as legal in the planes 18 and 19 under all rules, as some networks expect.
-    `symmetries` is int32[B], `table` int32[S, n] (`symmetry.cell_table`), `spatial` float32[B, PLANES, A], `globals_`
-    float32[B, GLOBALS].  The boards of `positions` are played on and restored.
+    `symmetries` is int32[K], `table` int32[S, n] (`symmetry.cell_table`), `spatial` float32[K, PLANES, A], `globals_`
+    float32[K, GLOBALS or more].  The boards of `positions` are played on and restored.
     """
-    for row in range(begin, end):
-        conditions, cells = conditions_of_row(positions, row), table[symmetries[row]]
-        _encode_row(positions, row, conditions, suicide_area, cells, work, spatial[row], globals_[row])
+    for k in range(rows.size):
+        row = wide(rows[k])
+        conditions, cells = conditions_of_row(positions, row), table[symmetries[k]]
+        _encode_row(positions, row, conditions, suicide_area, cells, work, spatial[k], globals_[k])

@@ -12,9 +12,9 @@ import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -37,18 +37,15 @@ from gtp_engine.go.coords import TRANSPOSE
 from gtp_engine.nn.cache import Cache, find, new_cache, store
 from gtp_engine.nn.decode import (
     EncodedRows,
-    KatagoOutputs,
-    PolicyOptions,
     decode_katago_value,
     decode_ownership,
     decode_policy,
     decode_value,
     finish_rows,
 )
-from gtp_engine.nn.encoders import Encoder, Inputs, KatagoHumanEncoder, KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import new_encoder
 from gtp_engine.nn.metadata import KATAGO_ENCODER, NetworkInfo
 from gtp_engine.nn.onnx_model import MAX_BOARDS, RawOutputs
-from gtp_engine.nn.plug_ins import plugged_in_encoder
 from gtp_engine.nn.symmetry import IDENTITY, cell_table
 
 
@@ -59,12 +56,8 @@ class Model(Protocol):
     def info(self) -> NetworkInfo: ...  # noqa: D102
 
     @property
-    def path(self) -> Path | None:
-        """The file, where this process has it."""
-
-    @property
     def files(self) -> tuple[Path, ...]:
-        """All files on which its outputs depend, as far as this process has them."""
+        """All files on which its outputs depend, its own first, as far as this process has them."""
 
     @property
     def precision(self) -> str:
@@ -84,18 +77,6 @@ class Model(Protocol):
         """Free the network."""
 
 
-class InputBuffers(threading.local):
-    """The arrays that an encoder fills, of each thread its own, for as many rows of boards of one size as were last."""
-
-    inputs = Inputs(np.zeros((0, 0, 0, 0), dtype=np.float32), np.zeros((0, 0), dtype=np.float32))
-
-    def of(self, encoder: Encoder, batch: int, width: int, height: int) -> Inputs:
-        """Return arrays for so many rows."""
-        if self.inputs.spatial.shape != (batch, encoder.planes, height, width):
-            self.inputs = new_inputs(encoder, batch, width, height)
-        return self.inputs
-
-
 class EncodedNetwork:
     """Runs a model on positions; two threads may run it, and take turns with its encoder.
 
@@ -104,15 +85,12 @@ class EncodedNetwork:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._buffers: Final = InputBuffers()
         self._encoding: Final = threading.Lock()
-        self._encoder: Encoder | None = None
-        self._encodes: tuple[int, int, bool] | None = None
-        """Width and height of the boards that the encoder is for, and what it takes for areas."""
-        encoder = new_encoder(model.info, 19, 19)
+        self._encoder_for: Final = functools.lru_cache(maxsize=1)(new_encoder)
+        encoder = new_encoder(model.info.encoder, 19, 19)
         wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
         if found != wanted:
-            name = model.info.name if model.path is None else model.path.name
+            name = model.files[0].name if model.files else model.info.name
             raise ModelError(
                 f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
                 expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
@@ -122,48 +100,16 @@ class EncodedNetwork:
     def run(
         self, positions: Positions, rows: IntArray, symmetries: IntArray, suicide_area: int = AS_TRAINED
     ) -> RawOutputs:
-        """Return the outputs for `rows` [K], ascending; row i of the batch is encoded in symmetry `symmetries[i]` [B].
+        """Return the outputs for `rows` [K], each encoded in one of `symmetries` [K].
 
         `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
         """
-        with self._encoding:
-            board, first = board_size(positions), 0
-            encoder = self._encoder_for(board, suicide_area)
-            inputs = self._buffers.of(encoder, positions.to_play.size, *board)
-            for last in [*np.flatnonzero(np.diff(rows) != 1), len(rows) - 1]:  # an encoder takes rows without gaps
-                encoder.encode(positions, range(int(rows[first]), int(rows[last]) + 1), symmetries, inputs)
-                first = last + 1
-        spatial, globals_ = inputs
-        if len(rows) == rows[-1] + 1:
-            return self.model.run(spatial[: len(rows)], globals_[: len(rows)])
-        return self.model.run(spatial[rows], globals_[rows])
-
-    def _encoder_for(self, board: tuple[int, int], suicide_area: int) -> Encoder:
-        """Return the encoder for boards of this size, the last one if it is."""
         info = self.model.info
-        wanted = (*board, info.suicide_area if suicide_area == AS_TRAINED else bool(suicide_area))
-        if self._encoder is None or self._encodes != wanted:
-            self._encoder = new_encoder(replace(info, suicide_area=wanted[2]), *board)
-            self._encodes = wanted
-        return self._encoder
-
-
-def new_encoder(info: NetworkInfo, width: int, height: int) -> Encoder:
-    """Return the encoder that a network file names, for boards of one size."""
-    if info.needs_profile:
-        return KatagoHumanEncoder(width, height, suicide_area=info.suicide_area)
-    if info.is_katago:
-        return KatagoV7Encoder(width, height, suicide_area=info.suicide_area)
-    return plugged_in_encoder(info.encoder, width, height)
-
-
-class _Workspace(NamedTuple):
-    """Tables and the cache for one board size, and work arrays of a call."""
-
-    cells: IntArray  # [S, n]
-    cache: Cache | None
-    symmetries: IntArray  # [B]
-    scratch: FloatArray  # [n]
+        is_legal = info.suicide_area if suicide_area == AS_TRAINED else bool(suicide_area)
+        with self._encoding:
+            encoder = self._encoder_for(info.encoder, *board_size(positions), suicide_area=is_legal)
+            inputs = encoder.encode(positions, rows, symmetries)
+        return self.model.run(*inputs)
 
 
 class NetworkEvaluator:
@@ -215,9 +161,10 @@ class NetworkEvaluator:
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
         numbers = {"any": ANY_SYMMETRY, "none": IDENTITY, "all": ALL_SYMMETRIES}
         self._default_symmetry = numbers[config.symmetry] if config.symmetry in numbers else int(config.symmetry)
-        self._boards: OrderedDict[tuple[int, int], tuple[IntArray, Cache | None]] = OrderedDict()
+        self._caches: OrderedDict[tuple[int, int], Cache] = OrderedDict()
+        """One for each size of board; the last one was used last."""
         self._caching: Final = threading.Lock()
-        """Held while the caches, of which `_boards` has one for each size of board, are read or written."""
+        """Held while they are read or written."""
 
     def prepare(self, width: int, height: int) -> None:
         """Get the networks ready for boards of this size, which may take seconds; raises ModelError if they cannot."""
@@ -234,43 +181,43 @@ class NetworkEvaluator:
         """
         if request.options.symmetry == ANY_SYMMETRY:
             request = request._replace(options=request.options._replace(symmetry=self._default_symmetry))
-        positions, options = request.positions, request.options
-        space, rows = self._workspace_for(positions), np.arange(request.rows, dtype=np.int32)
-        if space.cache is None or request.optimistic is not None:
-            self._run_networks(space, request, rows)
+        positions, options, rows = request.positions, request.options, np.arange(request.rows, dtype=np.int32)
+        if not self._config.cache_positions or request.optimistic is not None:
+            self._run_networks(request, rows)
             return
         keys = positions.situation if options.shares_transpositions else positions.key
         keys = keys ^ positions.conditions_key ^ key_of_numbers(options)
         with self._caching:
-            misses = find(space.cache, keys, request.rows, request.out, rows)
+            cache = self._cache_for(positions)
+            misses = find(cache, keys, request.rows, request.out, rows)
         if misses > 0:
-            self._run_networks(space, request, rows[:misses])
+            self._run_networks(request, rows[:misses])
             with self._caching:
-                store(space.cache, keys, rows[:misses], request.out)
+                store(cache, keys, rows[:misses], request.out)
 
     def write_rollout_policy(self, positions: Positions, count: int, policy: FloatArray) -> None:
         """Write the rollout network's policy for the first `count` rows into `policy` [B, n]; see `Evaluator`."""
         assert self._rollout is not None, "callers check `info.has_rollout_policy`"
-        space = self._workspace_for(positions)
-        rows = np.arange(count, dtype=np.int32)
+        rows, symmetries = np.arange(count, dtype=np.int32), np.full(count, IDENTITY, dtype=np.int32)
         policy[:count] = 0.0
-        encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0, space.scratch)
-        raw = self._rollout.run(positions, rows, space.symmetries)
+        encoded = EncodedRows(rows, cell_table(*board_size(positions)), symmetries, 1.0, np.empty_like(policy[0]))
+        raw = self._rollout.run(positions, rows, symmetries)
         self._add_policy(positions, encoded, DEFAULT_OPTIONS, raw, policy)
 
     def clear_cache(self) -> None:
         """Empty the cache."""
-        self._boards.clear()
+        self._caches.clear()
 
     def close(self) -> None:
         """Free the networks and the cache."""
-        self._boards.clear()
+        self._caches.clear()
         for network in self.networks:
             network.model.close()
 
-    def _run_networks(self, space: _Workspace, request: Request, rows: IntArray) -> None:
+    def _run_networks(self, request: Request, rows: IntArray) -> None:
         """Write what the networks return for `rows` [K], in one or more symmetries; raises ModelError for NaN."""
-        symmetry, out, count = request.options.symmetry, request.out, len(space.cells)
+        cells = cell_table(*board_size(request.positions))
+        symmetry, out, count = request.options.symmetry, request.out, len(cells)
         for array in out if request.optimistic is None else (*out, request.optimistic):
             array[rows] = 0.0
         orientations: list[Any]  # a symmetry for all rows, or one for each [K]
@@ -282,9 +229,9 @@ class NetworkEvaluator:
         else:
             orientations = [symmetry if symmetry < count else symmetry - TRANSPOSE]
         for symmetries in orientations:
-            space.symmetries[rows] = symmetries
-            encoded = EncodedRows(rows, space.cells, space.symmetries, 1.0 / len(orientations), space.scratch)
-            self._add_outputs(request, encoded)
+            shown_in = np.full(len(rows), symmetries, dtype=np.int32)
+            scratch = np.empty_like(out.policy[0])
+            self._add_outputs(request, EncodedRows(rows, cells, shown_in, 1.0 / len(orientations), scratch))
         if finish_rows(rows, out):
             raise ModelError(
                 f"network {shown(self.info.name)} returned NaN or infinity",
@@ -309,8 +256,8 @@ class NetworkEvaluator:
         if raw.misc is None:
             decode_value(positions.to_play, encoded, raw.value, out)
         else:
-            outputs = KatagoOutputs(self._scales, self._value.model.info.model_version)
-            decode_katago_value(positions, encoded, outputs, raw.value, raw.misc, out)
+            version = self._value.model.info.model_version
+            decode_katago_value(positions, encoded, raw.value, raw.misc, self._scales, version, out)
         if raw.ownership is not None:
             decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
 
@@ -324,23 +271,20 @@ class NetworkEvaluator:
     ) -> None:
         """Add a network's decoded policy to `policy` [B, n]."""
         assert raw.policy is not None, "checked when the session was created"
-        how = PolicyOptions(options.optimism, options.temperature, self._config.pass_prior)
-        decode_policy(positions, encoded, how, raw.policy, policy)
+        optimism, temperature = options.optimism, options.temperature
+        decode_policy(positions, encoded, raw.policy, optimism, temperature, self._config.pass_prior, policy)
 
-    def _workspace_for(self, positions: Positions) -> _Workspace:
-        """Return the workspace for `positions`; the cache of the least recent board makes room (`MAX_BOARDS`)."""
-        (batch, n), board, size = positions.forbidden.shape, board_size(positions), self._config.cache_positions
-        with self._caching:
-            if board not in self._boards:
-                if len(self._boards) == MAX_BOARDS:
-                    self._boards.popitem(last=False)
-                cache = new_cache(size, n) if size else None
-                if cache is not None:
-                    BUDGET.keep(cache.key, sum(array.nbytes for array in cache) / 2**20)
-                self._boards[board] = cell_table(*board), cache
-            self._boards.move_to_end(board)
-            tables = self._boards[board]
-        return _Workspace(*tables, np.zeros(batch, dtype=np.int32), np.zeros(n, dtype=np.float32))
+    def _cache_for(self, positions: Positions) -> Cache:
+        """Return the cache for boards of this size; that of the least recent ones makes room (`MAX_BOARDS`)."""
+        board = board_size(positions)
+        if board not in self._caches:
+            if len(self._caches) == MAX_BOARDS:
+                self._caches.popitem(last=False)
+            cache = new_cache(self._config.cache_positions, positions.forbidden.shape[1])
+            BUDGET.keep(cache.key, sum(array.nbytes for array in cache) / 2**20)
+            self._caches[board] = cache
+        self._caches.move_to_end(board)
+        return self._caches[board]
 
 
 def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:

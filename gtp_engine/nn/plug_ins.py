@@ -6,9 +6,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Final
-
-from gtp_engine.nn.encoders import Encoder
+from typing import Any, Final
 
 PLUGGED_IN_ENCODERS: Final = {
     "alphago-48": "gtp_engine.training.alphago.planes_encoder:AlphaGoEncoder",
@@ -29,10 +27,9 @@ def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log:
     resolve_name(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
 
 
-def plugged_in_encoder(name: str, width: int, height: int) -> Encoder:
+def plugged_in_encoder(name: str, width: int, height: int) -> Any:
     """Return the encoder of a name, one from the table, for boards of this size."""
-    encoder: Encoder = resolve_name(PLUGGED_IN_ENCODERS[name])(width, height)
-    return encoder
+    return resolve_name(PLUGGED_IN_ENCODERS[name])(width, height)
 
 
 def read_rollout_weights(folder: Path) -> object:

@@ -14,7 +14,7 @@ from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points, is_on_board, point_to_xy, transform
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import PRESETS, Rules
-from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder
+from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.nn.symmetry import NO_CELL, cell_table, symmetry_count
 
 TROMP_TAYLOR = Rules.parse("tromp-taylor")
@@ -230,26 +230,15 @@ def test_boards_that_share_a_slot_of_the_ladder_cache_are_distinguished():
         assert np.array_equal(encode(game, positions=positions[turn], encoder=used).planes, expected)
 
 
-def test_no_other_rows_are_written():
-    game = play(Game(5, 5), "C3", "D4")
+def test_any_rows_are_shown_in_their_order():
+    games = [Game(5, 5), play(Game(5, 5), "C3", "D4"), play(Game(5, 5), "B2"), Game(5, 5)]
     positions = new_positions(4, 5, 5)
-    for row in range(4):
+    for row, game in enumerate(games):
         write_game(positions, row, game)
-    spatial, values = np.full((4, 22, 5, 5), np.nan, dtype=np.float32), np.full((4, 19), np.nan, dtype=np.float32)
-    symmetries = np.arange(4, dtype=np.int32)
-    KatagoV7Encoder(5, 5).encode(positions, range(1, 3), symmetries, Inputs(spatial, values))
-    for row in (0, 3):
-        assert np.isnan(spatial[row]).all() and np.isnan(values[row]).all()
-    for row in (1, 2):
-        assert np.array_equal(spatial[row], encode(game, symmetry=row).planes)
-
-
-def test_planes_that_are_not_contiguous_are_refused():
-    game = Game(5, 5)
-    spatial = np.zeros((5, 5, 22, 1), dtype=np.float32).transpose(3, 2, 0, 1)
-    with pytest.raises(ValueError, match="C-contiguous"):
-        inputs = Inputs(spatial, np.zeros((1, 19), np.float32))
-        KatagoV7Encoder(5, 5).encode(row_of(game), range(1), np.zeros(1, np.int32), inputs)
+    spatial, values = KatagoV7Encoder(5, 5).encode(positions, [2, 1], np.array([5, 1], dtype=np.int32))
+    for k, (row, symmetry) in enumerate([(2, 5), (1, 1)]):
+        expected = encode(games[row], symmetry=symmetry)
+        assert np.array_equal(spatial[k], expected.planes) and np.array_equal(values[k], expected.values)
 
 
 KATAGO = {

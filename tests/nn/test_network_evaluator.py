@@ -32,9 +32,9 @@ from gtp_engine.go.constants import BLACK, PASS, padded_length
 from gtp_engine.go.coords import board_points, transformed_points, xy_to_point
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
-from gtp_engine.nn.encoders import new_inputs
+from gtp_engine.nn.encoders import new_encoder
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, new_encoder, uncached_evaluator
+from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.symmetry import cell_table
@@ -86,11 +86,9 @@ def softplus(x: float) -> float:
 
 def raw_outputs(path: Path, positions: Positions, row: int, size: tuple[int, int]) -> RawOutputs:
     """Return what a network says about a row."""
-    model, rows = OnnxModel(path, CPU), positions.to_play.size
-    encoder = new_encoder(model.info, *size)
-    inputs = new_inputs(encoder, rows, *size)
-    encoder.encode(positions, range(row, row + 1), np.zeros(rows, dtype=np.int32), inputs)
-    return model.run(*(array[row : row + 1] for array in inputs))
+    model = OnnxModel(path, CPU)
+    encoder = new_encoder(model.info.encoder, *size, suicide_area=model.info.suicide_area)
+    return model.run(*encoder.encode(positions, [row], np.zeros(1, dtype=np.int32)))
 
 
 def oracle(path: Path, positions: Positions, row: int, game: Game, optimism: float) -> dict:

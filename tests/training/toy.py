@@ -15,7 +15,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions
 from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
-from gtp_engine.nn.encoders import Inputs, KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.training.distillation.batches import SampleBatch, tensors_of, unpack
 from gtp_engine.training.distillation.distillation_settings import DistillationLearning, TrainConfig
 from gtp_engine.training.distillation.module_files import export_network
@@ -42,21 +42,14 @@ TINY = Shape(
 @lru_cache(maxsize=32)
 def random_positions(width: int, height: int, count: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
     """Return inputs for positions of games of random moves, [count, 22, H, W] and [count, 19]; do not change them."""
-    rng, encoder, positions = (
-        np.random.default_rng(seed),
-        KatagoV7Encoder(width, height),
-        new_positions(1, width, height),
-    )
-    inputs = new_inputs(encoder, count, width, height)
+    rng, positions = np.random.default_rng(seed), new_positions(count, width, height)
     for row in range(count):
         game = Game(width, height)
         for _ in range(int(rng.integers(width * height))):
             points = game.legal_points()
             game.play(int(rng.choice(points)) if points else PASS)
-        write_game(positions, 0, game)
-        place = Inputs(inputs.spatial[row : row + 1], inputs.globals_[row : row + 1])
-        encoder.encode(positions, range(1), np.zeros(1, dtype=np.int32), place)
-    return inputs.spatial, inputs.globals_
+        write_game(positions, row, game)
+    return KatagoV7Encoder(width, height).encode(positions, range(count), np.zeros(count, dtype=np.int32))
 
 
 def tiny_module(seed: int = 1, outputs: OutputSet = PLAIN, **changes: Any) -> NetworkModule:

@@ -100,17 +100,17 @@ class _Row(NamedTuple):
 
 @kernel
 def write_planes(
-    positions: Positions, begin: int, end: int, symmetries: IntArray, work: PlanesWork, spatial: FloatArray
+    positions: Positions, rows: IntArray, symmetries: IntArray, work: PlanesWork, spatial: FloatArray
 ) -> None:
-    """Write the planes of rows begin … end − 1 into `spatial` [B, planes, H * W]."""
-    for row in range(begin, end):
-        planes = spatial[row]
+    """Write the planes of some rows, int32[K], in their `symmetries` [K] into `spatial` [K, planes, H * W]."""
+    for k in range(rows.size):
+        row, planes = wide(rows[k]), spatial[k]
         for plane in range(planes.shape[0]):
             for cell in range(planes.shape[1]):
                 planes[plane, cell] = 0.0
         board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
         suicide = conditions_of_row(positions, row).suicide
-        encoded = _Row(board, player, suicide, positions.forbidden[row], work.cells[symmetries[row]], planes)
+        encoded = _Row(board, player, suicide, positions.forbidden[row], work.cells[symmetries[k]], planes)
         _write_constants(player, planes)
         _write_stones(encoded, positions.points[row])
         _write_liberties(encoded, work.liberties)

@@ -3,9 +3,11 @@
 `planes` describes the planes, and the decisions where the paper leaves a choice.
 """
 
+import numpy as np
+
 from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.board import IntArray
-from gtp_engine.nn.encoders import Inputs
+from gtp_engine.nn.encoders import Inputs, Rows, new_inputs
 from gtp_engine.nn.symmetry import cell_table
 from gtp_engine.training.alphago.planes import POLICY_PLANES, VALUE_PLANES, new_planes_work, write_planes
 
@@ -21,9 +23,13 @@ class AlphaGoEncoder:
     def __init__(self, width: int, height: int, *, player_color: bool = False) -> None:
         self.planes = VALUE_PLANES if player_color else POLICY_PLANES
         self.name = f"alphago-{self.planes}"
-        self.globals = 0
+        self.globals = 0  # there are no inputs beside the planes
+        self._board = width, height
         self._work = new_planes_work(width, height, cell_table(width, height))
 
-    def encode(self, positions: Positions, rows: range, symmetries: IntArray, out: Inputs) -> None:
-        """Fill rows; see `Encoder`.  Raises ValueError if the planes are not C-contiguous."""
-        write_planes(positions, rows.start, rows.stop, symmetries, self._work, out.planes())
+    def encode(self, positions: Positions, rows: Rows, symmetries: IntArray) -> Inputs:
+        """Return the inputs for some rows; see `Encoder`."""
+        inputs = new_inputs(self, len(rows), *self._board)
+        planes = inputs.spatial.reshape(len(rows), self.planes, -1)
+        write_planes(positions, np.asarray(rows, dtype=np.int32), symmetries, self._work, planes)
+        return inputs

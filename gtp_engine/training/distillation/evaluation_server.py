@@ -157,7 +157,6 @@ class RemoteModel:
         self._port: Final = port
         self.info: Final = port.info
         self.batch: Final = port.rows
-        self.path: Final = None
         self.files: Final = ()
         self.precision: Final = ""
 

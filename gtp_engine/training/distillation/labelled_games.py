@@ -33,7 +33,7 @@ from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, n
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.game import Game
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.core.game_data import sgf_games
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
@@ -104,18 +104,16 @@ def _wrong_sizes(text: str) -> ConfigError:
 
 
 class Labeller:
-    """Builds samples of positions on boards of one size, at most `batch` at a time.
+    """Builds samples of positions on boards of one size.
 
     Planes follow the rules for areas (`NetworkInfo.suicide_area` False), even if the teacher's own inputs do not.
     """
 
-    def __init__(self, batch: int, width: int, height: int) -> None:
+    def __init__(self, width: int, height: int) -> None:
         points = board_points(width, height)
         self._points: Final = np.array(points)
         self._actions: Final = np.array([*points, PASS])
         self._encoder: Final = KatagoV7Encoder(width, height)
-        self._inputs: Final = new_inputs(self._encoder, batch, width, height)
-        self._symmetries: Final = np.full(batch, IDENTITY, dtype=np.int32)
 
     def label(
         self, positions: Positions, evaluation: Evaluation, games: Sequence[int], optimistic: FloatArray
@@ -153,9 +151,9 @@ class Labeller:
 
     def encode(self, positions: Positions, count: int) -> tuple[NDArray[np.uint8], FloatArray]:
         """Return planes and global values of the first K rows, as in `Samples`."""
-        self._encoder.encode(positions, range(count), self._symmetries, self._inputs)
-        planes = self._inputs.spatial[:count].reshape(count, self._encoder.planes, -1) > 0
-        return np.packbits(planes, axis=2), self._inputs.globals_[:count].copy()
+        inputs = self._encoder.encode(positions, range(count), np.full(count, IDENTITY, dtype=np.int32))
+        planes = inputs.spatial.reshape(count, self._encoder.planes, -1) > 0
+        return np.packbits(planes, axis=2), inputs.globals_
 
 
 def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:
@@ -219,7 +217,7 @@ def play_blocks(
                 player_share=settings.player_share,
                 asks_optimistic=True,
             )
-            tables[board] = (games, Labeller(settings.batch, *board))
+            tables[board] = (games, Labeller(*board))
         for _ in range(stints[board]):
             began = time.perf_counter()
             samples = _play_block(*tables[board])
@@ -272,7 +270,7 @@ class _Queue:
         self._positions: Final = new_positions(batch, *board)
         self._evaluation: Final = new_evaluation(batch, *board)
         self._optimistic: Final = np.zeros_like(self._evaluation.policy)
-        self._labeller: Final = Labeller(batch, *board)
+        self._labeller: Final = Labeller(*board)
         self._games: list[int] = []
 
     def add_game(self, record: Game, number: int) -> Iterator[LabelledBlock]:

@@ -18,7 +18,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gtp_engine.config.human import rank_name
-from gtp_engine.nn.encoders import AREA, FULL_AREA, MOST_RANKS, OPPONENT_RANK, OWN_RANK
+from gtp_engine.evaluation.evaluator_info import FULL_AREA
+from gtp_engine.nn.encoders import AREA, MOST_RANKS, OPPONENT_RANK, OWN_RANK
 from gtp_engine.nn.metadata import PROFILE_INPUTS, Scales
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.core.optimizer import on_device

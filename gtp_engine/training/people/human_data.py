@@ -265,7 +265,7 @@ class _SampleMaker:
         self._actions: Final = {point: i for i, point in enumerate([*points, PASS])}
         self._latest: Final = new_positions(1, width, height)
         self._positions: Final = new_positions(_ROWS, width, height)
-        self._labeller: Final = Labeller(_ROWS, width, height)
+        self._labeller: Final = Labeller(width, height)
 
     def samples(self, record: HumanGame, plies: set[int]) -> Samples:
         """Return a sample of the position before each of these moves, up to the end of the game."""

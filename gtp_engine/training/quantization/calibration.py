@@ -27,9 +27,8 @@ from gtp_engine.evaluation.positions import (
     put_row,
     take_rows,
 )
-from gtp_engine.nn.encoders import Inputs, new_inputs
+from gtp_engine.nn.encoders import Inputs, new_encoder
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.network_evaluator import new_encoder
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.selfplay.plans import varied_plan
@@ -133,12 +132,10 @@ def play_examples(
 def encode_sample(sample: Positions, info: NetworkInfo, rng: np.random.Generator) -> Inputs:
     """Return the network's inputs for all positions of a sample, each in a random symmetry and for a random rank."""
     (width, height), count = board_size(sample), len(sample.key)
-    encoder = new_encoder(info, width, height)
-    inputs = new_inputs(encoder, count, width, height)
+    encoder = new_encoder(info.encoder, width, height, suicide_area=info.suicide_area)
     symmetries = rng.integers(symmetry_count(width, height), size=count).astype(np.int32)
     if info.needs_profile:
         ranks = rng.integers(1, DAN_RANKS + KYU_RANKS + 1, size=count)
         codes = [HumanProfile("rank", rank, rank).code for rank in ranks.tolist()]
         sample.conditions[:count, Conditions._fields.index("human_profile")] = codes
-    encoder.encode(sample, range(count), symmetries, inputs)
-    return inputs
+    return encoder.encode(sample, range(count), symmetries)

@@ -35,11 +35,9 @@ def network_moves(evaluator: Evaluator) -> MovePolicy:
     """Return what gives the policy of a network."""
 
     def policies(positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
-        batch = len(positions.key)
-        chosen = take_rows(positions, np.resize(rows, batch))  # always as many: evaluators keep buffers for each number
-        evaluation = new_evaluation(batch, *board_size(positions))
-        evaluator.evaluate(Request(chosen, len(rows), evaluation))
-        return evaluation.policy[: len(rows)]
+        evaluation = new_evaluation(len(rows), *board_size(positions))
+        evaluator.evaluate(Request(take_rows(positions, rows), len(rows), evaluation))
+        return evaluation.policy
 
     return policies
 

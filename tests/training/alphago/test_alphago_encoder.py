@@ -4,11 +4,13 @@ In the maps of a count, a digit is the plane that is set, counted from 1 ("8" is
 """
 
 import random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import reference
 from board_helpers import COLOR, KO, action_to_point, fingerprint, game_from, play_moves, random_moves, vertex
+from katago_inputs import inputs_of_nan
 from training.alphago.alphago_oracle import FEATURES, AlphaGoOracle, planes_of
 
 from gtp_engine import Game, Rules
@@ -16,7 +18,6 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import FloatArray, new_positions, view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 
@@ -27,12 +28,9 @@ def encode(game: Game, to_play: int | None = None, symmetry: int = 0) -> FloatAr
     """Return the 49 planes of a game's position, float32[49, H, W]; values that are not written stay NaN."""
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, to_play)
-    spatial = np.full((1, 49, game.height, game.width), np.nan, dtype=np.float32)
-    symmetries = np.array([symmetry], dtype=np.int32)
-    no_globals = np.zeros((1, 0), dtype=np.float32)
     encoder = AlphaGoEncoder(game.width, game.height, player_color=True)
-    encoder.encode(positions, range(1), symmetries, Inputs(spatial, no_globals))
-    return spatial[0]
+    with patch("gtp_engine.training.alphago.planes_encoder.new_inputs", inputs_of_nan):
+        return encoder.encode(positions, range(1), np.array([symmetry], dtype=np.int32)).spatial[0]
 
 
 def grid(planes: FloatArray, feature: str) -> str:
@@ -136,15 +134,13 @@ def test_a_symmetry_of_the_encoder_is_that_of_the_board(size: tuple[int, int]) -
         assert np.array_equal(encode(game, symmetry=symmetry), encode(game.transformed(symmetry)))
 
 
-def test_no_other_rows_are_written_and_boards_are_restored() -> None:
+def test_any_rows_are_shown_in_their_order_and_boards_are_restored() -> None:
     positions = new_positions(3, 9, 9)
     game = some_game((9, 9))
-    for row in range(3):
-        write_game(positions, row, game)
+    for row, each in enumerate((game, Game(9), game)):
+        write_game(positions, row, each)
     before = [fingerprint(view_board(positions, row)) for row in range(3)]
-    spatial = np.full((3, 48, 9, 9), np.nan, dtype=np.float32)
-    symmetries, no_globals = np.array([0, 5, 0], dtype=np.int32), np.zeros((3, 0), dtype=np.float32)
-    AlphaGoEncoder(9, 9).encode(positions, range(1, 2), symmetries, Inputs(spatial, no_globals))
-    assert np.isnan(spatial[[0, 2]]).all()
-    assert np.array_equal(spatial[1], encode(game, symmetry=5)[:48])
+    spatial = AlphaGoEncoder(9, 9).encode(positions, [2, 1], np.array([5, 0], dtype=np.int32)).spatial
+    assert np.array_equal(spatial[0], encode(game, symmetry=5)[:48])
+    assert np.array_equal(spatial[1], encode(Game(9))[:48])
     assert [fingerprint(view_board(positions, row)) for row in range(3)] == before

@@ -21,7 +21,7 @@ from gtp_engine import ConfigError, Game, ModelError
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.coords import board_points
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, check_output, read_checkpoint
@@ -420,9 +420,7 @@ def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: in
     write_game(positions, 0, game)
 
     def encoded(symmetry: int) -> np.ndarray:
-        inputs = new_inputs(encoder, 1, width, height)
-        encoder.encode(positions, range(1), np.array([symmetry], np.int32), inputs)
-        return inputs.spatial
+        return encoder.encode(positions, range(1), np.array([symmetry], np.int32)).spatial
 
     actions = np.arange(width * height).reshape(height, width)
     for symmetry in range(symmetry_count(width, height)):

@@ -17,7 +17,7 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.nn.katago_format.parser import parse_network
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.onnx_export import info_of_network
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.labelled_games import Labeller
@@ -33,7 +33,7 @@ from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS, OutputSet
 def test_files_have_metadata(tmp_path: Path) -> None:
     path = exported(tmp_path / "net.onnx")
     onnx.checker.check_model(onnx.load(path), full_check=True)
-    info = read_info(path)
+    info = read_metadata(path)
     assert (info.kind, info.encoder, info.planes, info.globals_) == ("policy+value", "katago-v7", 22, 19)
     assert (info.name, info.origin, info.license) == ("net", "made by a test", "CC0-1.0")
     assert info.sizes.include(2, 25) and info.model_version == 8
@@ -54,7 +54,7 @@ def test_a_network_agrees_with_its_evaluations_in_the_engine(tmp_path: Path, out
         model=str(exported(tmp_path / "net.onnx", module)), provider="cpu", precision="float32", symmetry="none"
     )
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
-    game, labeller, samples = Game(5, 5), Labeller(1, 5, 5), []
+    game, labeller, samples = Game(5, 5), Labeller(5, 5), []
     positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
     for vertex in ("C3", "D4", "D3", "B2", "pass", "C4"):
         game.play(vertex)
@@ -163,7 +163,7 @@ def test_networks_that_imitate_people(tmp_path: Path, block: int) -> None:
     network = module_of_file(path).network
     network = replace(network, trunk=replace(network.trunk, profile_block=block))
     target = exported(tmp_path / "human.onnx", NetworkModule(network).eval())
-    assert read_info(target).needs_profile
+    assert read_metadata(target).needs_profile
     read = module_of_file(target)
     assert read.needs_profile and read.trunk.profile_block == block
 

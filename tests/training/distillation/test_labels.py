@@ -11,7 +11,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import point_to_xy
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs
+from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.shards import Samples
 from gtp_engine.training.selfplay.policy_games import PolicyGames
@@ -40,7 +40,7 @@ def label(game: Game, evaluator: Evaluator | None = None) -> Samples:
     positions, evaluation = (make(3, game.width, game.height) for make in (new_positions, new_evaluation))
     write_game(positions, 0, game)
     (evaluator or BlackLeads(game.width)).evaluate(Request(positions, 1, evaluation))
-    return Labeller(3, game.width, game.height).label(positions, evaluation, [7], np.zeros_like(evaluation.policy))
+    return Labeller(game.width, game.height).label(positions, evaluation, [7], np.zeros_like(evaluation.policy))
 
 
 @pytest.mark.parametrize(("moves", "value", "sign"), [([], [0.7, 0.2, 0.1], 1), (["C2"], [0.2, 0.7, 0.1], -1)])
@@ -70,9 +70,8 @@ def test_the_policy_is_by_actions_with_the_pass_last() -> None:
 @pytest.mark.parametrize("size", [(5, 5), (7, 4)])
 def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tuple[int, int]) -> None:
     games = PolicyGames(UniformEvaluator(), *size, numbers=range(4), batch=3, rng=np.random.default_rng(3))
-    labeller, encoder = Labeller(3, *size), KatagoV7Encoder(*size)
+    labeller, encoder = Labeller(*size), KatagoV7Encoder(*size)
     width, height = size
-    inputs = new_inputs(encoder, 1, width, height)
     row, identity = new_positions(1, *size), np.zeros(1, dtype=np.int32)
     black = 0
     while games.playing:
@@ -83,7 +82,7 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
         for i, played in enumerate(games.playing):
             again = play_moves(Game(*size, played.game.rules, played.game.komi), played.game.moves)
             write_game(row, 0, again)
-            encoder.encode(row, range(1), identity, inputs)
+            inputs = encoder.encode(row, range(1), identity)
             np.testing.assert_array_equal(planes[i].reshape(22, height, width), inputs.spatial[0])
             np.testing.assert_array_equal(samples.globals[i], inputs.globals_[0])
             black += again.to_play == BLACK
@@ -94,7 +93,7 @@ def test_planes_are_what_the_encoder_writes_for_the_game_played_again(size: tupl
 
 def test_samples_do_not_change_when_later_ones_are_built() -> None:
     positions, evaluation = new_positions(1, 5, 5), new_evaluation(1, 5, 5)
-    labeller, game = Labeller(1, 5, 5), Game(5, 5, Rules.parse("japanese"), 3.5)
+    labeller, game = Labeller(5, 5), Game(5, 5, Rules.parse("japanese"), 3.5)
     made = []
     for vertex in ("C3", "B2", "pass"):
         write_game(positions, 0, game)

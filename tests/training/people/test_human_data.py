@@ -24,8 +24,8 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_positions
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.nn.encoders import KatagoV7Encoder, new_inputs, profile_values
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.encoders import KatagoV7Encoder, profile_values
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.people.rank_estimate import COLUMNS, measured_moves, read_rank_table
 from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
@@ -141,15 +141,14 @@ def test_a_sample_is_the_position_before_a_move(tmp_path: Path) -> None:
     samples = samples_of(folder / TRAIN)
     assert samples.count == len(game.moves)
     encoder, positions = KatagoV7Encoder(SIDE, SIDE), new_positions(1, SIDE, SIDE)
-    inputs, wanted = new_inputs(encoder, 1, SIDE, SIDE), {}
-    played = game.start.copy()
+    wanted, played = {}, game.start.copy()
     for ply, move in enumerate(game.moves):
         write_game(positions, 0, played)
-        encoder.encode(positions, range(1), np.zeros(1, np.int32), inputs)
-        planes = np.packbits(inputs.planes()[0] > 0, axis=1)
+        inputs = encoder.encode(positions, range(1), np.zeros(1, np.int32))
+        planes = np.packbits(inputs.spatial[0].reshape(22, -1) > 0, axis=1)
         is_black = move.color == BLACK
         action = int(samples.policy[0].size - 1) if ply == len(game.moves) - 1 else None
-        wanted[planes.tobytes()] = (inputs.globals_[0].copy(), is_black, action)
+        wanted[planes.tobytes()] = (inputs.globals_[0], is_black, action)
         played.play(move)
     for row in range(samples.count):
         globals_, is_black, action = wanted.pop(samples.planes[row].tobytes())
@@ -224,7 +223,7 @@ def test_a_network_learns_to_imitate_people(tmp_path: Path) -> None:
     )  # fmt: skip
     assert trained(config)
     target = config.out / "imitator.onnx"
-    info = read_info(target)
+    info = read_metadata(target)
     assert info.needs_profile and info.globals_ == 211
     first, learned = module_of_file(init), module_of_file(target)
     assert learned.trunk.profile_block == 1

@@ -23,7 +23,6 @@ from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.nn.encoders import new_inputs
 from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_table, symmetry_count
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError
@@ -116,10 +115,7 @@ class Replayer:
 
     def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
-        count = len(refs.games)
-        inputs = new_inputs(self._encoder, count, self._store.width, self._store.height)
-        self._encoder.encode(self.replay(refs), range(count), symmetries, inputs)
-        return inputs.spatial
+        return self._encoder.encode(self.replay(refs), range(len(refs.games)), symmetries).spatial
 
     def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the owner of each point, by area scoring, at the end of the positions' games.

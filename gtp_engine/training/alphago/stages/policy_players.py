@@ -61,7 +61,6 @@ class PlanesModel:
     `logits` may be −∞ for moves that are not played; a row in which they all are passes.
     """
 
-    path: Path | None = None
     files: tuple[Path, ...] = ()
     precision = "float32"
     batch = _BATCH
