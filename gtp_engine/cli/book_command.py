@@ -162,14 +162,7 @@ def check_command(file: Path, against: Path | None, settings: BookCheck, network
     """
     network = replace(network, network_threads=settings.threads)
     from gtp_engine.engine.book.book import Book
-    from gtp_engine.engine.book.checks import (
-        MOST_TROUBLES,
-        check,
-        compare_record,
-        describe,
-        describe_deeper,
-        search_deeper,
-    )
+    from gtp_engine.engine.book.checks import MOST_TROUBLES, check, compare_record, describe, search_deeper
     from gtp_engine.engine.book.making import BookSearch
 
     if against is not None and settings.samples:
@@ -186,7 +179,7 @@ def check_command(file: Path, against: Path | None, settings: BookCheck, network
     if settings.samples:
         evaluator = _evaluator(network, book.header, settings.at_once)
         search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)
-        click.echo(describe_deeper(search_deeper(book, search, settings.samples, settings.seed), settings.visits))
+        click.echo(search_deeper(book, search, settings.samples, settings.seed))
     if troubles:
         sys.exit(1)
 

@@ -58,9 +58,7 @@ def test_a_value_that_is_not_the_best_is_found(book: Book) -> None:
 def test_deeper_searches_are_compared(tmp_path: Path) -> None:
     book = searched_book(tmp_path / "a.book", 10)
     search = BookSearch(HEADER, FakeEvaluator(), visits=20, at_once=4)
-    found = checks.search_deeper(book, search, 3, seed=1)
-    assert "3 positions searched again with 20 visits" in checks.describe_deeper(found, 20)
-    assert [each.difference for each in found] == [each.score - each.node.found.value for each in found]
+    assert "3 positions searched again with 20 visits" in checks.search_deeper(book, search, 3, seed=1)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_costs_by_hand(tmp_path: Path) -> None:
     root, after_c3, after_d3 = costs(book)
     assert (root, after_c3) == (0.0, pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.7)))
     assert after_d3 == pytest.approx(0.45 + 0.75 * 3.0 - 0.75 * log(0.2))
-    found = {(" ".join(each.node.line), each.move.vertex): each.cost for each in expansions(book, 10)}
+    found = {(" ".join(node.line), move.vertex): cost for cost, node, move in expansions(book, 10)}
     assert found["", "E3"] == pytest.approx(0.45 - 0.75 * log(0.1) + 2 * 0.25 + 4 * 0.05 - 0.03)
     # White wants few points: A1's lower bound, 11 less four times 2 points, is best; C2's is 8 less √5.
     assert found["C3", "C2"] == pytest.approx(after_c3 + 0.45 + 0.75 * (5 - sqrt(5)) - 0.75 * log(0.6) - 0.03 * 2.0)
@@ -41,7 +41,7 @@ def test_the_best_line_and_second_best_moves_in_it_are_followed(tmp_path: Path) 
     path = small_book(tmp_path / "b.book")
     path.write_text(path.read_text().replace('["E3", 0.1, 10', '["E3", 0.0001, 10'))
     book = Book.load(path)
-    assert expansions(book, 1)[0].move.vertex != "E3"
+    assert expansions(book, 1)[0][2].vertex != "E3"
     search = BookSearch(HEADER, FakeEvaluator(), visits=4, at_once=1)
     enlarge(book, search, 4, at_once=1, is_stopped=lambda: False, progress=lambda book: None)
     assert book.nodes[0].moves[2].to == 3, "the end of the best line, not the cheapest move"

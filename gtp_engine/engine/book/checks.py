@@ -3,7 +3,7 @@
     describe        size, depth, value and best line
     position_lines  the moves of one position
     check           every line played, every key and value computed again
-    search_deeper   some positions searched again with more visits
+    search_deeper   some positions searched again with more visits: how far that differs
     compare_record  the moves of a game record by the book
     to_tree         the best lines as a game tree
 
@@ -13,8 +13,7 @@ Nothing here changes a book; `making` does.
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -119,47 +118,26 @@ def _troubles(book: Book, node: BookNode, number: int) -> Iterator[str]:
         yield f"its bounds {node.found.lower:g} and {node.found.upper:g} are not around {node.found.value:g}"
 
 
-@dataclass(frozen=True)
-class Deeper:
-    """A position searched again: its value in the book, and the new search's score and most visited move."""
-
-    node: BookNode
-    score: float
-    is_same_move: bool
-
-    @property
-    def difference(self) -> float:
-        """Points for Black by which the new search differs."""
-        return self.score - self.node.found.value
-
-
-def search_deeper(book: Book, search: BookSearch, count: int, seed: int) -> list[Deeper]:
-    """Return new searches of up to `count` random positions that are not over."""
+def search_deeper(book: Book, search: BookSearch, count: int, seed: int) -> str:
+    """Search up to `count` random positions that are not over again; return how far that differs from the book."""
     nodes = [node for node in book.nodes if node.visits > 0]
     chosen = random.Random(seed).sample(nodes, min(count, len(nodes)))
-    found = search.search([book.header.game(node.line) for node in chosen])
-    pairs = []
-    for node, new in zip(chosen, found, strict=True):
+    if not chosen:
+        return "no position was searched again"
+    sizes, within, same = list[float](), 0, 0
+    for node, new in zip(chosen, search.search([book.header.game(node.line) for node in chosen]), strict=True):
         options = book.options(node)
         best = max(new.moves, key=lambda move: move.visits, default=None)
-        same = best is not None and bool(options) and options[0][0].vertex == best.vertex
         score = new.score if best is None else best.score
-        pairs.append(Deeper(node, score, same))
-    return pairs
-
-
-def describe_deeper(found: Sequence[Deeper], visits: int) -> str:
-    """Return how far new searches differ from a book."""
-    if not found:
-        return "no position was searched again"
-    sizes = sorted(abs(each.difference) for each in found)
-    within = sum(each.node.found.lower <= each.score <= each.node.found.upper for each in found) / len(found)
-    same = sum(each.is_same_move for each in found) / len(found)
+        sizes.append(abs(score - node.found.value))
+        within += node.found.lower <= score <= node.found.upper
+        same += best is not None and bool(options) and options[0][0].vertex == best.vertex
+    sizes.sort()
     return (
-        f"{counted(len(found), 'position')} searched again with {counted(visits, 'visit')}: scores differ by "
+        f"{counted(len(sizes), 'position')} searched again with {counted(search.visits, 'visit')}: scores differ by "
         f"{sum(sizes) / len(sizes):.2f} points on average, {sizes[len(sizes) // 2]:.2f} in the middle, {sizes[-1]:.2f} "
-        f"at most; {within:.0%} within the error bars, {same:.0%} with the same best move. That is a sample of what "
-        "longer searches would change, no fault of the book."
+        f"at most; {within / len(sizes):.0%} within the error bars, {same / len(sizes):.0%} with the same best move. "
+        "That is a sample of what longer searches would change, no fault of the book."
     )
 
 

@@ -16,7 +16,7 @@ search.  The searches of a step are made side by side (`search.puct.joint_search
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import heappop, heappush, nsmallest
 from math import inf, log
 from typing import Final
@@ -27,7 +27,7 @@ from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
-from gtp_engine.search.report import MoveReport, SearchReport
+from gtp_engine.search.report import SearchReport
 
 COST: Final = 0.45
 COST_PER_POINT: Final = 0.75
@@ -53,15 +53,6 @@ FAIR_SEARCHES: Final = 4
 """Most searches for a fair komi, each at the komi that the last one expected to be fair."""
 
 
-@dataclass(frozen=True)
-class Expansion:
-    """A move that is to be added, and what it costs from the empty board on."""
-
-    cost: float
-    node: BookNode
-    move: BookMove
-
-
 class KeepingEvaluator(ForwardingEvaluator):
     """An evaluator whose cache outlives searches: a position was a leaf of the search of the one before it."""
 
@@ -76,6 +67,7 @@ class BookSearch:
         config = Config().with_values(
             {"search.seed": 1, "puct.useless_pruning": False, "puct.conservative_pass": False}
         )
+        self.visits: Final = visits
         self._header: Final = header
         self._request: Final = SearchRequest(Limits(visits=visits), wide_root_noise=WIDE_NOISE, passes_end=True)
         self._at_once: Final = at_once
@@ -104,13 +96,16 @@ class BookSearch:
             report.visits,
             round(report.score_black + self._header.komi, DECIMALS),
             round(error, DECIMALS),
-            [self._move(game, move, symmetry) for move in chosen],
+            [
+                BookMove(
+                    _vertex(game, move.point, symmetry),
+                    round(move.prior, DECIMALS),
+                    move.visits,
+                    round(move.score_black + self._header.komi, DECIMALS),
+                )
+                for move in chosen
+            ],
         )
-
-    def _move(self, game: Game, move: MoveReport, symmetry: int) -> BookMove:
-        vertex = _vertex(game, move.point, symmetry)
-        score = round(move.score_black + self._header.komi, DECIMALS)
-        return BookMove(vertex, round(move.prior, DECIMALS), move.visits, score)
 
 
 def line_of(game: Game, symmetry: int) -> tuple[str, ...]:
@@ -161,9 +156,9 @@ def enlarge(
     while len(book) < positions and not is_stopped():
         count = min(at_once, positions - len(book))
         chosen = line_ends(book, (count + 1) // 2)
-        for each in expansions(book, count):
-            if len(chosen) < count and not any(each.move is move for _, move in chosen):
-                chosen.append((each.node, each.move))
+        for _, node, move in expansions(book, count):
+            if len(chosen) < count and not any(move is other for _, other in chosen):
+                chosen.append((node, move))
         if not chosen:
             return
         _add(book, search, chosen)
@@ -228,8 +223,8 @@ def _may_be_added(book: Book, node: BookNode, move: BookMove) -> bool:
     return move.to is None and (book.header.counts_exactly or not ends)
 
 
-def expansions(book: Book, count: int) -> list[Expansion]:
-    """Return the moves that are to be added next by their cost, the cheapest first."""
+def expansions(book: Book, count: int) -> list[tuple[float, BookNode, BookMove]]:
+    """Return the moves that are to be added next, each with its cost from the empty board on, the cheapest first."""
     found = []
     for node, cost in zip(book.nodes, costs(book), strict=True):
         if cost == inf:
@@ -238,8 +233,8 @@ def expansions(book: Book, count: int) -> list[Expansion]:
         extra = siblings * COST_PER_SIBLING + siblings * siblings * COST_PER_SQUARE - node.error * BONUS_PER_ERROR
         for move, price in zip(node.moves, _prices(book, node), strict=True):
             if _may_be_added(book, node, move):
-                found.append(Expansion(cost + price + extra, node, move))
-    return nsmallest(count, found, key=lambda each: each.cost)
+                found.append((cost + price + extra, node, move))
+    return nsmallest(count, found, key=lambda each: each[0])
 
 
 def _prices(book: Book, node: BookNode) -> list[float]:
