@@ -15,7 +15,6 @@ from gtp_engine.engine.game_end import (
     counts_all_stones,
     estimate_status,
     goes_round,
-    has_dead_enemies,
     is_useless,
     legal_moves,
     liberties_of_dead,
@@ -142,18 +141,14 @@ class Decision:
         return self._capture_of_dead(self.report, status) if is_needed else PASS
 
     def cleanup_move(self) -> int:
-        """Return the point to play, or PASS if no dead enemy stones are on the board."""
+        """Return the point to play after a dispute: a capture of dead enemy stones, if any are on the board."""
         if not legal_moves(self.game, self.report):
             return PASS
-        point = self._capture()
-        return self.move() if point == PASS else point
-
-    def _capture(self) -> int:
-        """Return a move that takes a liberty of a dead enemy stone after a dispute, PASS if there is none."""
         other_report = self.ending.confirm(opponent(self.color))
         reports = [self.report] if other_report is None else [self.report, other_report]
         ownerships = read_out(self.game, [each.ownership_black for each in reports], nodes=self.ending.nodes)
-        return self._capture_of_dead(self.report, estimate_status(self.game, np.mean(ownerships, axis=0)))
+        point = self._capture_of_dead(self.report, estimate_status(self.game, np.mean(ownerships, axis=0)))
+        return self.move() if point == PASS else point
 
     # --- moves by their purpose ---
 
@@ -203,9 +198,10 @@ class Decision:
         Where every one of them is self-atari, the best move other than a pass; PASS if there is none, or no dead enemy
         stone.  No target is left out.
         """
-        if not has_dead_enemies(self.game, status, self.color):
+        liberties = liberties_of_dead(self.game, status, self.color)
+        if not liberties:
             return PASS
-        targets = liberties_of_dead(self.game, status, self.color) - self.left_out
+        targets = liberties - self.left_out
         order = [move.point for move in legal_moves(self.game, report)]
         order += sorted(point for point in targets if point not in order and self.game.is_legal(point, self.color))
         for point in order:

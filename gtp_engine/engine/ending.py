@@ -14,12 +14,13 @@ import numpy as np
 from gtp_engine.engine.game_end import (
     Ownership,
     StatusEstimate,
-    allows_atari,
+    chains_of,
     estimate_status,
     goes_in_circles,
     is_useless,
     legal_moves,
     may_be_over,
+    opponent_may_atari,
 )
 from gtp_engine.engine.life_reading import PROOF_NODES, may_pass_safely, read_out
 from gtp_engine.engine.searches import Thresholds
@@ -204,7 +205,8 @@ class Ending:
         counted_value = for_color(float(np.sign(status.margin_black(game))), self.color)
         expected = counted_value if passing is None else for_color(passing.value_black, self.color)
         differs = counted_value - expected > NEUTRAL_LOSS and not game.has_free_button
-        may_turn = abs(status.margin_black(game)) <= POINT and allows_atari(game, status)
+        is_close = abs(status.margin_black(game)) <= POINT
+        may_turn = is_close and any(opponent_may_atari(game, status, chain) for chain in chains_of(game))
         is_settled = status.is_decided and not counts_neutral and not differs
         is_won = passing is not None and winrate_of(passing.value_black, self.color) >= CONCEDED_WINRATE
         may_pass = is_won or (is_settled and not self._has_better_move(expected))

@@ -2,8 +2,7 @@
 
     KernelLoader    does it in the background
     load_noted      loads what an earlier start of the same kind has noted
-    start_compiler  starts a process that compiles
-    main            is what that process runs
+    main            is what the processes run that compile
 
 Until a kernel is loaded, the engine interprets it.  The first call of each names it and the types of its arguments to
 the loader, which has it compiled; so there is no list of kernels.  Lest the first move has to come before anything is
@@ -159,7 +158,10 @@ class KernelLoader:
             elif not load_noted(self.kind):
                 forget_kernels(self.kind)
             if not self._is_closed.is_set():
-                _freeze_garbage_collector()
+                # Numba's objects are so many that a full collection, in the middle of some move, took 0.1 s of a
+                # processor, and several times as long on a busy machine: later ones leave out all that live now.
+                gc.collect()
+                gc.freeze()
         except Exception:  # a bug, or the networks were closed; kernels are compiled when they are called
             if not self._is_closed.is_set():
                 self._log(f"the kernels could not be loaded:\n{traceback.format_exc().rstrip()}")
@@ -178,7 +180,10 @@ class KernelLoader:
             while not self._is_closed.is_set():
                 self._receive_calls(compilers)
                 has_ended = any(compiler.poll() is not None for compiler in compilers)
-                self._load([*self._unloaded] if has_ended or not compilers else compiled_so_far())
+                for name in [*self._unloaded] if has_ended or not compilers else compiled_so_far():
+                    if name in self._unloaded:
+                        load_kernel(name, self._unloaded[name])
+                        del self._unloaded[name]
                 if not self._unloaded:
                     break
                 if time.monotonic() >= reported + PROGRESS_INTERVAL:
@@ -197,11 +202,17 @@ class KernelLoader:
 
     def _start_compilers(self) -> list["subprocess.Popen[bytes]"]:
         """Return as many processes as there is work for, none if there cannot be any."""
-        parts = _PARTS[: available_cores()]
         compilers: list[subprocess.Popen[bytes]] = []
         try:
-            for part in parts:
-                compilers.append(start_compiler(part))
+            for part in _PARTS[: available_cores()]:  # each ends when the pipe to its stdin is closed
+                compiler = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _PROGRAM, part],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    env=package_environment(environment()),
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                )
+                compilers.append(compiler)
         except OSError as error:
             if not compilers:
                 self._log(f"cannot start a process that compiles ({error}); compiling in this process")
@@ -215,33 +226,11 @@ class KernelLoader:
                 self._unloaded[call.name] = call.types
                 self._total += 1
                 if compilers:
-                    part = 0 if call.name.startswith(_TREES) else len(compilers) - 1
-                    _tell(compilers[part], _line(call.name, call.types))
-
-    def _load(self, names: Sequence[str]) -> None:
-        for name in names:
-            if name in self._unloaded:
-                load_kernel(name, self._unloaded[name])
-                del self._unloaded[name]
-
-
-def start_compiler(part: str) -> "subprocess.Popen[bytes]":
-    """Return a process that compiles what it is told, and ends when the pipe to its stdin is closed; raises OSError."""
-    return subprocess.Popen(
-        [sys.executable, "-P", "-c", _PROGRAM, part],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env=package_environment(environment()),
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
-
-
-def _tell(compiler: "subprocess.Popen[bytes]", line: str) -> None:
-    """Have a process compile a kernel; one that has ended is noticed later."""
-    assert compiler.stdin is not None, "it is a pipe"
-    with contextlib.suppress(OSError):
-        compiler.stdin.write(f"{line}\n".encode())
-        compiler.stdin.flush()
+                    to = compilers[0 if call.name.startswith(_TREES) else -1].stdin
+                    assert to is not None, "it is a pipe"
+                    with contextlib.suppress(OSError):  # a process that has ended is noticed later
+                        to.write(f"{_line(call.name, call.types)}\n".encode())
+                        to.flush()
 
 
 def _end(compilers: Sequence["subprocess.Popen[bytes]"]) -> None:
@@ -251,16 +240,6 @@ def _end(compilers: Sequence["subprocess.Popen[bytes]"]) -> None:
     for compiler in compilers:
         with contextlib.suppress(OSError), compiler:  # its pipe is closed, and it is waited for
             pass
-
-
-def _freeze_garbage_collector() -> None:
-    """Exclude all objects that live now from later garbage collections.
-
-    Numba's are so many that a full collection, in the middle of some move, took 0.1 s of a processor, and several times
-    as long on a busy machine.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def main() -> None:

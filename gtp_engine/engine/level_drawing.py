@@ -235,25 +235,15 @@ def found_at(
 ) -> Found:
     """Return what the strong network's evaluation and people's policy say about the position of `game`.
 
-    Moves that change nothing are excluded besides those of `excluded`.
+    Besides the moves of `excluded` those in settled territory that change nothing are excluded, and the pass early in
+    the game.  Where no move is left, the best one is a pass.
     """
-    excluded |= _useless(game, color, raw.ownership_black)
-    best = _likeliest(game, color, raw.policy, excluded)
+    if is_late(game):
+        penalties = ending_points(game, color, raw.ownership_black, 1.0)
+        excluded |= {*np.flatnonzero(penalties < 0.0).tolist()} - {PASS}
+    else:
+        excluded |= {PASS}
+    order = np.argsort(-raw.policy, kind="stable").tolist()
+    likely = (point for point in order if raw.policy[point] > 0.0 and point not in excluded)
+    best = next((point for point in likely if point == PASS or game.is_legal(point, color)), PASS)
     return Found(best, raw.policy, people, raw.lead_black, excluded)
-
-
-def _useless(game: Game, color: int, ownership_black: FloatArray) -> frozenset[int]:
-    """Return the moves in settled territory that change nothing, and the pass early in the game."""
-    if not is_late(game):
-        return frozenset({PASS})
-    penalties = ending_points(game, color, ownership_black, 1.0)
-    return frozenset(int(point) for point in np.flatnonzero(penalties < 0.0) if point != PASS)
-
-
-def _likeliest(game: Game, color: int, policy: FloatArray, excluded: frozenset[int]) -> int:
-    """Return the legal move of largest probability that is not excluded; a pass if there is none."""
-    order = np.argsort(-policy, kind="stable")
-    for point in order[policy[order] > 0.0]:
-        if point not in excluded and (point == PASS or game.is_legal(int(point), color)):
-            return int(point)
-    return PASS

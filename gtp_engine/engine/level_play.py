@@ -69,7 +69,6 @@ class LevelPlay:
     def __init__(self, searches: Searches, seed: int, load_shipped: LoadShipped) -> None:
         self._main: Final = searches
         self._load_shipped: Final = load_shipped
-        self._loaded: Final[dict[str, Evaluator]] = {}
         self._levels: LevelTable | None = None
         self._search: tuple[Config, Searcher] | None = None
         self._random = np.random.default_rng(seed)
@@ -100,7 +99,7 @@ class LevelPlay:
         """Return the networks beside the engine's own, which are loaded now if need be; raises as `prepare` does."""
         self._table()
         self._strong()
-        return [*self._loaded.values()]
+        return [*self._main.resources.others.values()]
 
     def describe(self, width: int, height: int) -> str:
         """Return a sentence about the level on this board, for the log."""
@@ -180,10 +179,10 @@ class LevelPlay:
 
     def _shipped(self, name: str) -> Evaluator:
         """Return a network that ships; it belongs to the engine's once it has been loaded.  Raises ModelError."""
-        if name not in self._loaded:
-            self._loaded[name] = self._load_shipped(name)
-            self._main.resources.others.append(self._loaded[name])
-        return self._loaded[name]
+        others = self._main.resources.others
+        if name not in others:
+            others[name] = self._load_shipped(name)
+        return others[name]
 
     def _settings(self, width: int, height: int) -> LevelSettings:
         """Return how the level chooses its moves on this board."""
@@ -192,9 +191,9 @@ class LevelPlay:
     def _table(self) -> LevelTable:
         """Return the level table of the human-like network, which is read once; raises ModelError if damaged."""
         if self._levels is None:
-            human, config = self._human, self._main.config.network
-            is_main = human is self._main.resources.evaluator
-            given = None if human in self._loaded.values() else config.model if is_main else config.human_model
+            human, config, resources = self._human, self._main.config.network, self._main.resources
+            is_main = human is resources.evaluator
+            given = None if human in resources.others.values() else config.model if is_main else config.human_model
             self._levels = read_table(None if given is None else model_path(given), human.info.name)
         return self._levels
 

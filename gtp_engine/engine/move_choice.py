@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.config import Config
-from gtp_engine.config.sections import PlayConfig, VarietyConfig
+from gtp_engine.config.sections import PlayConfig
 from gtp_engine.engine.book.book import BookPlay
 from gtp_engine.engine.decision import Decision
 from gtp_engine.engine.ending import Ending
@@ -134,15 +134,15 @@ class MoveChooser:
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._random = np.random.default_rng(seed)
         self._book: Final = None if config.play.book is None else BookPlay(config.play.book, log)
-        self._variety = _variety_of(config.variety, log)
+        self._variety = Variety(config.variety, log)
         self.is_seeded = config.search.seed is not None
         """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
         self._resignation.config = config.play
-        if self._variety is None or config.variety != self._variety.config:
-            self._variety = _variety_of(config.variety, self._log)
+        if config.variety != self._variety.config:
+            self._variety = Variety(config.variety, self._log)
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
 
     def set_seed(self, seed: int) -> None:
@@ -157,7 +157,7 @@ class MoveChooser:
         is to repeat exactly: with a seed and a number of visits, and without a limit of time.
         """
         config, nodes = self._searches.config, PROOF_NODES
-        bonus = None if self._level.is_on or self._variety is None else self._variety.bonus_black(game, color)
+        bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
         limits, area = request.limits, game.width * game.height
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
@@ -196,8 +196,11 @@ class MoveChooser:
                 f"It had one visit: the first evaluation took {passed:.1f} s, as the network is prepared once for each "
                 "board size."
             )
-        delay = delay_before(choice, self._searches.config.play, self._random)
-        wait(min(delay, task.deadline - time.perf_counter()), task.cancel)
+        delay = min(delay_before(choice, self._searches.config.play, self._random), task.deadline - time.perf_counter())
+        if delay > 0.0:
+            ended = threading.Event()
+            with task.cancel.calling(ended.set):
+                ended.wait(delay)
         if task.deadline < inf:
             task.clock.note_lateness(time.perf_counter() - task.deadline)
         return choice
@@ -262,7 +265,7 @@ class MoveChooser:
     def record(self, game: Game, choice: Choice) -> None:
         """Note a choice that is about to be played in `game`."""
         self._dynamic_advantage.record(game, choice.report)
-        if self._variety is not None and not choice.resign:
+        if not choice.resign:
             self._variety.record(game, game.as_move((choice.report.to_play, choice.point)))
 
     def forget_lost_moves(self) -> None:
@@ -300,12 +303,6 @@ def describe(task: MoveTask, choice: Choice) -> str:
     )
 
 
-def _variety_of(config: VarietyConfig, log: Callable[[str], None]) -> Variety | None:
-    """Return what makes moves cost that have been played before, None where it is off."""
-    is_off = config.avoid_repeats is None and config.avoid_sgf is None and config.avoid_repeated_patterns == 0.0
-    return None if is_off else Variety(config, log)
-
-
 def delay_before(choice: Choice, config: PlayConfig, random: np.random.Generator) -> float:
     """Return how long to wait before a move, as a person does: longer for one that the policy finds surprising.
 
@@ -318,14 +315,6 @@ def delay_before(choice: Choice, config: PlayConfig, random: np.random.Generator
     probability = max(0.0, float(policy.policy[choice.point]))
     mean = _SHARE * config.delay / (probability + _LEAST_PROBABILITY)
     return min(float(random.gamma(_SHAPE)) * mean / _SHAPE, config.delay_max)
-
-
-def wait(seconds: float, cancel: CancelToken) -> None:
-    """Wait, but not beyond a cancellation; not at all for 0 or less."""
-    if seconds > 0.0:
-        ended = threading.Event()
-        with cancel.calling(ended.set):
-            ended.wait(seconds)
 
 
 class Resignation:

@@ -32,8 +32,8 @@ class Resources:
     def __init__(self, evaluator: Evaluator | None, human: Evaluator | None = None) -> None:
         self.evaluator: Final = evaluator
         self.human: Final = human
-        self.others: Final[list[Evaluator]] = []
-        """Networks that were loaded later, for a level; they are cleared and closed with these."""
+        self.others: Final[dict[str, Evaluator]] = {}
+        """Networks that were loaded later, for a level, by name; they are cleared and closed with these."""
         self.remembered: Remembered | None = None
         """What searches with `puct.remember` have found; None before the first."""
         self._preparation: Final = _Preparation()
@@ -75,13 +75,13 @@ class Resources:
         """Forget cached evaluations, and what searches remember."""
         if self.remembered is not None:
             self.remembered.key[:] = self.remembered.found[:] = 0
-        for evaluator in (*self.evaluators, *self.others):
+        for evaluator in (*self.evaluators, *self.others.values()):
             evaluator.clear_cache()
 
     def close(self) -> None:
         """Free the networks."""
         self._preparation.end()
-        for evaluator in (*self.evaluators, *self.others):
+        for evaluator in (*self.evaluators, *self.others.values()):
             evaluator.close()
 
     # --- the first board ---

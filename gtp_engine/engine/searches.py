@@ -444,7 +444,7 @@ def lowest(*limits: int | None) -> int | None:
 
 
 BATCH_ROWS: Final = 64
-"""Positions of many games that are evaluated in one call: evaluators keep arrays for each number of rows."""
+"""Positions of many games that are evaluated in one call."""
 
 MOST_SIZES: Final = 4
 """Sizes of boards for which the arrays of a batch are kept."""
@@ -567,8 +567,9 @@ class DynamicAdvantage:
         advantage = cap = largest_advantage(abs(ahead_black), game.width, game.height, per_point=self.per_point)
         has_begun = self._last_game is not None and is_continued(self._last_game, game)
         if has_begun and np.any(game.board.color == WHITE):
-            last = for_color(self._last_black, behind)
-            advantage = min(max(0.0, last + _change_of_advantage(for_color(self._last_value_black, behind))), cap)
+            last, value = (for_color(each, behind) for each in (self._last_black, self._last_value_black))
+            change = ADVANTAGE_STEP if value < LOW_VALUE else -ADVANTAGE_STEP if value > HIGH_VALUE else 0.0
+            advantage = min(max(0.0, last + change), cap)
         return for_color(advantage, behind) if advantage > 0.0 else 0.0
 
     def record(self, game: Game, report: SearchReport) -> None:
@@ -589,10 +590,3 @@ def largest_advantage(points: float, width: int, height: int, *, per_point: floa
         return 0.0
     cap = min(LARGEST_ADVANTAGE, per_point * (points - threshold) * scaling)
     return float(np.floor(cap / ADVANTAGE_STEP + 0.5)) * ADVANTAGE_STEP
-
-
-def _change_of_advantage(value: float) -> float:
-    """Return by how much the advantage of a side with this result in [−1, 1] changes."""
-    if value < LOW_VALUE:
-        return ADVANTAGE_STEP
-    return -ADVANTAGE_STEP if value > HIGH_VALUE else 0.0

@@ -142,9 +142,15 @@ def budget(clock: Clock, *, moves_played: int, area: int, config: Config) -> Tim
 
     `moves_played` counts the moves of both players so far, `area` the points of the board.
     """
-    if clock.settings.kind is TimeKind.NONE:
+    kind, spread = clock.settings.kind, moves_to_spread_over(moves_played, area)
+    if kind is TimeKind.NONE:
         return _unlimited(config)
-    allowed = _by_clock(clock, moves_played, area, config.time)
+    if kind not in (TimeKind.BYOYOMI, TimeKind.CANADIAN):
+        allowed = _sudden_death(clock, spread, config.time)
+    elif not clock.in_overtime:
+        allowed = _main_before_overtime(clock, spread, moves_before_overtime(moves_played, area), config.time)
+    else:
+        allowed = (_byoyomi if kind is TimeKind.BYOYOMI else _canadian)(clock, config.time)
     longest = min(config.time.max_per_move, inf if config.time.max_time is None else config.time.max_time)
     target = allowed.target * config.time.stretch * _midgame_factor(moves_played, area, config.time)
     return replace(allowed, target=target).at_most(min(allowed.maximum, longest))
@@ -167,16 +173,6 @@ def obvious_factor(config: TimeConfig, *, entropy: float, surprise: float) -> fl
     """
     weight = exp(-max(entropy / config.obvious_entropy, surprise / config.obvious_surprise))
     return 1.0 + weight * (config.obvious_share - 1.0)
-
-
-def _by_clock(clock: Clock, moves_played: int, area: int, config: TimeConfig) -> TimeBudget:
-    """Return the time for a move that the clock allows."""
-    spread = moves_to_spread_over(moves_played, area)
-    if clock.settings.kind not in (TimeKind.BYOYOMI, TimeKind.CANADIAN):
-        return _sudden_death(clock, spread, config)
-    if not clock.in_overtime:
-        return _main_before_overtime(clock, spread, moves_before_overtime(moves_played, area), config)
-    return _byoyomi(clock, config) if clock.settings.kind is TimeKind.BYOYOMI else _canadian(clock, config)
 
 
 def moves_to_spread_over(moves_played: int, area: int) -> float:
@@ -211,7 +207,10 @@ def _sudden_death(clock: Clock, spread: float, config: TimeConfig) -> TimeBudget
     income = min(settings.increment * reserve, usable)
     spare = usable - income
     ceiling = min(usable, income + spare * config.max_share)
-    target = min(ceiling, income + _share(spare, spread, settings.increment))
+    share = spare / spread
+    if settings.increment > 0:  # more of it, as increments follow
+        share = min(share / INCREMENT_SPREAD, share + INCREMENT_SHARE * settings.increment)
+    target = min(ceiling, income + share)
     # What the next increment would push over the cap is lost unless it is spent now.
     overflow = max(0.0, left - target + settings.increment - settings.main_time_limit)
     ceiling = max(ceiling, min(usable, target + overflow))
@@ -271,12 +270,6 @@ def _main_before_overtime(clock: Clock, spread: float, opening: float, config: T
         return TimeBudget(main + sure, main + sure, lag)
     maximum = min(target * config.hard_move_factor, main * config.max_share + sure)
     return TimeBudget(target, max(target, maximum), lag)
-
-
-def _share(time: float, spread: float, increment: float) -> float:
-    """Return the share of `time` for one move when `increment` seconds follow with each move (0: none do)."""
-    even = time / spread
-    return even if increment <= 0 else min(even / INCREMENT_SPREAD, even + INCREMENT_SHARE * increment)
 
 
 def _held_back(time: float, lag: float) -> float:

@@ -140,10 +140,12 @@ class Variety:
 
         Raises ConfigError if it cannot be written.
         """
+        if self._folder is None:
+            return
         turn, config = len(game.moves), self.config
         self._last_game = game.copy()
         self._last_game.play(move, tolerant=True)
-        if self._folder is None or move.point == PASS or not _is_within(turn, config):
+        if move.point == PASS or not _is_within(turn, config):
             return
         folder = self._folder / f"{game.width}x{game.height}"
         with writing(folder, ConfigError, "to"):
@@ -154,8 +156,10 @@ class Variety:
             self._file, self._in_file = f"{secrets.token_hex(8).upper()}{_POSES}", 0
 
     def _follow(self, game: Game) -> None:
-        """Read the folder again where a new game begins."""
-        if self._folder is not None and (self._last_game is None or not is_continued(self._last_game, game)):
+        """Read the folder again, if there is one, where a new game begins."""
+        if self._folder is None:
+            return
+        if self._last_game is None or not is_continued(self._last_game, game):
             self._saved = self._read(self._folder / f"{game.width}x{game.height}")
         self._last_game = game.copy()
 

@@ -35,6 +35,7 @@ from gtp_engine.evaluation.positions import (
 )
 from gtp_engine.go.board import KO_COLOR, clear_ko, clone, play_assume_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
+from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring, Tax
 
@@ -202,18 +203,19 @@ class GameRows:
 
         `advantage_black` is Black's playout doubling advantage.
         """
-        conditions = conditions_of(game, playout_doubling_advantage_black=advantage_black)
-        if self._has_grown_by_a_turn(row, game):
-            write_conditions(self._positions, row, conditions)
-            self._shift(row, game)
+        positions, conditions = self._positions, conditions_of(game, playout_doubling_advantage_black=advantage_black)
+        last = game.last_move
+        if last is not None and self._has_grown_by_a_turn(row, game, last):
+            write_conditions(positions, row, conditions)
+            pass_ends = ENDS if game.consecutive_passes == 1 else GOES_ON
+            advance_row(positions, row, game.board, last.point, last.color, pass_ends, game.superko_keys())
         else:
-            write_game(self._positions, row, game, conditions=conditions)
+            write_game(positions, row, game, conditions=conditions)
         self._followed[row] = (game, game.setup_stones, game.moves)
 
-    def _has_grown_by_a_turn(self, row: int, game: Game) -> bool:
+    def _has_grown_by_a_turn(self, row: int, game: Game, last: Move) -> bool:
         """Return whether the row shows the game before its last move, legal and in turn, and the game goes on."""
-        last = game.last_move
-        if last is None or self._followed[row] != (game, game.setup_stones, game.moves[:-1]):
+        if self._followed[row] != (game, game.setup_stones, game.moves[:-1]):
             return False
         if last.point != PASS and (
             self._positions.forbidden[row, last.point]
@@ -221,19 +223,6 @@ class GameRows:
         ):
             return False
         return last.color == self._positions.to_play[row] and not game.is_over
-
-    def _shift(self, row: int, game: Game) -> None:
-        last = game.last_move
-        assert last is not None, "the game has grown"
-        advance_row(
-            self._positions,
-            row,
-            game.board,
-            last.point,
-            last.color,
-            ENDS if game.consecutive_passes == 1 else GOES_ON,
-            game.superko_keys(),
-        )
 
 
 def replayed_rows(games: Iterable[Game], numbers: Sequence[int], width: int, height: int) -> Positions:

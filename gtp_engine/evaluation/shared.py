@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from math import inf
 from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
@@ -85,25 +86,16 @@ class _Expected(NamedTuple):
     until: float
 
 
+@dataclass(eq=False)
 class _Call:
-    """A request that waits, and who made it."""
+    """A request that waits, of a user whose thread waits for `wakeups`."""
 
-    def __init__(self, user: object, request: Request) -> None:
-        self.user: Final = user
-        self.request: Final = request
-        self.kind: Final = request.kind
-        self.is_done = False
-        self.error: BaseException | None = None
-        self._wakeups: Final[SimpleQueue[None]] = SimpleQueue()
-
-    def wait(self, seconds: float | None) -> None:
-        """Wait until the call is woken, or this long."""
-        with suppress(Empty):
-            self._wakeups.get(timeout=seconds)
-
-    def wake(self) -> None:
-        """End the wait of the thread that made the call."""
-        self._wakeups.put(None)
+    user: object
+    request: Request
+    kind: Kind
+    wakeups: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    is_done: bool = False
+    error: BaseException | None = None
 
 
 class EvaluatorWork(NamedTuple):
@@ -156,7 +148,7 @@ class SharedEvaluator(ForwardingEvaluator):
         """
         if self._is_closed:
             raise EngineDiedError("the networks have been closed, of which this engine uses one")
-        call = _Call(user, request)
+        call = _Call(user, request, request.kind)
         with self._lock:
             self._waiting.append(call)
             self._expected.pop(user, None)
@@ -165,7 +157,8 @@ class SharedEvaluator(ForwardingEvaluator):
             if calls:
                 self._evaluate(calls)
             else:
-                call.wait(seconds)
+                with suppress(Empty):
+                    call.wakeups.get(timeout=seconds)
         if call.error is not None:
             raise call.error
 
@@ -212,9 +205,9 @@ class SharedEvaluator(ForwardingEvaluator):
             for call in calls:
                 self._expected[call.user] = _Expected(call.kind, call.request.rows, until)
                 call.error, call.is_done = error, True
-                call.wake()
+                call.wakeups.put(None)
             if self._waiting:
-                self._waiting[0].wake()
+                self._waiting[0].wakeups.put(None)
 
 
 class SharedOnDemand:

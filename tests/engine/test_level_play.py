@@ -110,7 +110,8 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
 
 def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
-    monkeypatch.setattr("gtp_engine.engine.move_choice.wait", lambda seconds, cancel: waits.append(seconds))
+    path = "gtp_engine.engine.move_choice.delay_before"
+    monkeypatch.setattr(path, lambda *given: waits.append(delay_before(*given)) or 0.0)
     engine = engine_at("max", **{"search.visits": 8, "play.delay": 0.1})
     for _ in range(2):
         engine.set_seed(7)

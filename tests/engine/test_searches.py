@@ -96,7 +96,7 @@ def test_networks_that_were_loaded_later_are_cleared_and_closed() -> None:
             told.append("close")
 
     searches = Searches(Config(), FakeEvaluator())
-    searches.resources.others.append(Telling())
+    searches.resources.others["later"] = Telling()
     searches.clear()
     searches.close()
     assert told == ["clear", "close"]
