@@ -18,7 +18,7 @@ from gtp_engine import Config, ModelError, __version__
 from gtp_engine.cli import cli
 from gtp_engine.config import NetworkConfig
 from gtp_engine.nn.evaluators import with_imported_model
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.onnx_export.convert import imported_copy
 
@@ -188,7 +188,7 @@ def test_a_network_of_katagos_is_imported_once_and_found_again(here: Path) -> No
     source.write_bytes(NetworkFile(15).bytes(gzipped=True))
     copy = imported_copy(source, log=lines.append)
     assert (len(lines), copy.parent) == (2, user_folder())
-    assert read_info(copy).origin == "default_model.bin.gz"
+    assert read_metadata(copy).origin == "default_model.bin.gz"
     written = copy.stat().st_mtime_ns
     assert imported_copy(source, log=lines.append) == copy
     moved = here / "elsewhere.bin.gz"

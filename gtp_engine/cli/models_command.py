@@ -21,7 +21,7 @@ from gtp_engine.cli.options import (
     settings_options,
 )
 from gtp_engine.config.sections import QuantizeSettings
-from gtp_engine.nn.metadata import info_of, read_info, read_properties
+from gtp_engine.nn.metadata import info_of, read_metadata, read_properties
 from gtp_engine.nn.network_catalogue import BEST, LICENSE, PUBLISHED
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def get_command(wanted: str | None, int8: bool | None) -> None:
 
     with saying_when_interrupted("\nInterrupted; the default network is the same as before."):
         files = get_network(wanted, log=click.echo)
-    if playing := [file.stem for file in files if not read_info(file).needs_profile]:
+    if playing := [file.stem for file in files if not read_metadata(file).needs_profile]:
         set_default(playing[0])
         click.echo(
             f"`gtp-engine` plays with {playing[0]} from now on; `gtp-engine models default builtin` goes back to the "

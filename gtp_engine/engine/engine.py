@@ -52,7 +52,7 @@ from gtp_engine.go.game import Game, listed_games, several
 from gtp_engine.go.handicap import fixed_handicap_points, free_handicap_points
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
-from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
+from gtp_engine.nn.evaluators import LoadShipped, networks_of
 from gtp_engine.search.limits import CancelToken, Limits, Reporting, SearchRequest
 from gtp_engine.search.report import SearchReport
 from gtp_engine.sgf import SgfRecord, format_sgf, parse_sgf, play_record
@@ -95,7 +95,7 @@ class Engine:
         self._log: Final[Log] = log or (lambda line: None)
         self._use: Final = Use()
         config = config or Config()
-        evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, config, self._log)
+        evaluator, human, load = networks_of(config, self._log, evaluator, human, load_shipped)
         self.config = Resources(evaluator, human).config_at_start(config, self._log)
         self.seed = _seed_of(self.config)
         """The seed of the random numbers, which `set_seed` sets."""

@@ -18,7 +18,7 @@ from gtp_engine.engine.searches import new_searcher
 from gtp_engine.engine.threads import Use
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
-from gtp_engine.nn.evaluators import LoadShipped, networks_or_configured
+from gtp_engine.nn.evaluators import LoadShipped, networks_of
 from gtp_engine.search.limits import Searcher
 
 
@@ -39,7 +39,7 @@ class SharedEngines:
     ) -> None:
         self.config: Final = config or Config()
         self._log: Final = log or (lambda line: None)
-        evaluator, human, load = networks_or_configured(evaluator, human, load_shipped, self.config, self._log)
+        evaluator, human, load = networks_of(self.config, self._log, evaluator, human, load_shipped)
         self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
         self._shipped: Final = SharedOnDemand(load)

@@ -1,8 +1,7 @@
 """The one place that makes evaluators: from the configuration to the networks of an engine.
 
-    networks_of             the main network, the human-like one beside it, and what loads those that ship, for levels
-    networks_or_configured  the same, or what a caller has of them
-    evaluator_of            the main network alone; human_evaluator_of: the human-like one
+    networks_of   the main network, the human-like one beside it, and what loads those that ship, for levels
+    evaluator_of  the main network alone; human_evaluator_of: the human-like one
 
 Rollouts that a search mixes in are no network's: it finds their players by itself (`search.players`).
 """
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import EllipsisType
-from typing import Final, NamedTuple
+from typing import Final
 
 from gtp_engine.base.errors import ArgumentError, of_kind, shown
 from gtp_engine.base.files import expanded
@@ -30,50 +29,32 @@ LoadShipped = Callable[[str], Evaluator]
 """Loads one of the networks that ship by its name; raises ModelError."""
 
 
-class Networks(NamedTuple):
-    """What `Engine` and `SharedEngines` take after configuration and log; see there."""
-
-    evaluator: Evaluator | None
-    human: Evaluator | None
-    load_shipped: LoadShipped
-
-
 def evaluator_of(config: Config, log: Log = write_log) -> Evaluator | None:
     """Return the evaluator, None for a search without a network; raises ModelError."""
     return _load(config, log) if config.wants_network else None
 
 
-def networks_of(config: Config, log: Log = write_log) -> Networks:
+def networks_of(
+    config: Config,
+    log: Log = write_log,
+    evaluator: Evaluator | EllipsisType | None = ...,
+    human: Evaluator | None = None,
+    load_shipped: LoadShipped | None = None,
+) -> tuple[Evaluator | None, Evaluator | None, LoadShipped]:
     """Return the evaluator, that of the human-like network, and what loads networks that ship, for levels.
 
-    The first two are None if the configuration names none.  Raises ModelError.
-    """
-    log = once_each(log)
-    load_shipped = partial(shipped_evaluator, config, log)
-    return Networks(evaluator_of(config, log), human_evaluator_of(config, log), load_shipped)
-
-
-def networks_or_configured(
-    evaluator: Evaluator | EllipsisType | None,
-    human: Evaluator | None,
-    load_shipped: LoadShipped | None,
-    config: Config,
-    log: Log,
-) -> Networks:
-    """Return these networks, or those of the configuration if `evaluator` was left out (`...`); raises ModelError.
-
-    Raises ArgumentError for what is neither an evaluator nor a configuration, such as the name of a file.
+    Those that are given are returned; the others are the configured ones, if `evaluator` was left out (`...`), and None
+    if the configuration names none.  Raises ModelError, and ArgumentError for what is neither an evaluator nor a
+    configuration, such as the name of a file.
     """
     of_kind(config, Config, "config")
     if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
         given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
         raise ArgumentError(given, expected="an Evaluator or None", advice=advice)
-    if not isinstance(evaluator, EllipsisType):
-        return Networks(evaluator, human, load_shipped or partial(shipped_evaluator, config, once_each(log)))
-    if human is not None:
-        config = replace(config, network=replace(config.network, human_model=None))
-    found = networks_of(config, log)
-    return Networks(found.evaluator, human or found.human, load_shipped or found.load_shipped)
+    log = once_each(log)
+    if isinstance(evaluator, EllipsisType):
+        evaluator, human = evaluator_of(config, log), human or human_evaluator_of(config, log)
+    return evaluator, human, load_shipped or partial(shipped_evaluator, config, log)
 
 
 def human_evaluator_of(config: Config, log: Log) -> Evaluator | None:

@@ -35,10 +35,10 @@ from gtp_engine.nn.metadata import add_property, info_of, read_properties
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, random_inputs
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, random_inputs, runtimes_here
 from gtp_engine.nn.onnxruntime_session import plug_in_troubles
 from gtp_engine.nn.plug_ins import read_rollout_weights
-from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, choose_runtimes, for_cards
+from gtp_engine.nn.providers import OPENVINO, PROVIDERS, Runtime, for_cards
 
 LARGEST_CHANGE: Final = 0.25
 """Largest difference from what a file holds: here 8 bits may run what was written in float32."""
@@ -57,14 +57,15 @@ def disagreement(model: Model, rival: Model | None = None) -> str | None:
     `rival` is what would run the network otherwise; None: the speed does not matter.  Raises ModelError if a session
     cannot be created.
     """
-    assert model.path is not None, "only networks of files are tried"
     spatial, globals_ = random_inputs(model.info, model.batch)
     count = min(model.batch, _COMPARED)
-    plain = OnnxModel(model.path, Runtime(PROVIDERS["cpu"], "float32"), batch=count)
+    plain = OnnxModel(model.files[0], Runtime(PROVIDERS["cpu"], "float32"), batch=count)
     expected = plain.run(spatial[:count], globals_[:count])
     plain.close()
     found = model.run(spatial, globals_)
-    if not _largest_difference(found, expected, count) <= LARGEST_DIFFERENCE:  # a comparison with NaN is false
+    pairs = zip(_probabilities(found), _probabilities(expected), strict=True)
+    differences = [float(np.abs(a[:count] - b).max()) for a, b in pairs if a is not None and b is not None]
+    if not np.max([0.0, *differences]) <= LARGEST_DIFFERENCE:  # NaN if any of them is, and a comparison with it false
         return "gives other results than the CPU"
     if rival is not None:
         factor = fastest_call(model, model.batch) / fastest_call(rival, rival.batch) * rival.batch / model.batch
@@ -91,14 +92,14 @@ def store_evaluation(path: Path) -> None:
     """
     provider = "cpu" if "cpu" in installed_providers() else OPENVINO
     model = OnnxModel(path, Runtime(PROVIDERS[provider], "float32"), batch=1)
-    found = _sane_outputs(model, model.info.sizes.usual, path)
+    policy, results = _probabilities(_sane_outputs(model, model.info.sizes.usual, path))
     model.close()
     kept: dict[str, object] = {}
-    if found.policy is not None:
-        policy = _softmax(found.policy[0, 0])
-        kept["moves"] = {str(move): round(float(policy[move]), 4) for move in np.argsort(-policy)[:_KEPT_MOVES]}
-    if found.value is not None:
-        kept["value"] = [round(float(result), 4) for result in _results(found.value)[0]]
+    if policy is not None:
+        likely = np.argsort(-policy[0])[:_KEPT_MOVES]
+        kept["moves"] = {str(move): round(float(policy[0, move]), 4) for move in likely}
+    if results is not None:
+        kept["value"] = [round(float(result), 4) for result in results[0]]
     add_property(path, EVALUATION, json.dumps(kept))
 
 
@@ -107,15 +108,14 @@ def check_evaluation(model: Model, board: tuple[int, int], file: Path) -> None:
 
     `file` is that of the network for this board.
     """
-    found, properties = _sane_outputs(model, board, file), read_properties(file)
+    (policy, results), properties = _probabilities(_sane_outputs(model, board, file)), read_properties(file)
     if board != info_of(properties).sizes.usual:
         return
     try:
         kept = json_of(properties.get(EVALUATION, "{}"))
-        pairs = [] if found.value is None else [*zip(_results(found.value)[0], kept.get("value", []), strict=False)]
-        if found.policy is not None:
-            policy = _softmax(found.policy[0, 0])
-            pairs += [(policy[int(move)], share) for move, share in kept.get("moves", {}).items()]
+        pairs = [] if results is None else [*zip(results[0], kept.get("value", []), strict=False)]
+        if policy is not None:
+            pairs += [(policy[0, int(move)], share) for move, share in kept.get("moves", {}).items()]
         difference = max((abs(float(a) - float(b)) for a, b in pairs), default=0.0)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise ModelError(f"network {shown(file.name)}: {EVALUATION} cannot be read", advice=_DAMAGED) from error
@@ -132,19 +132,12 @@ def _sane_outputs(model: Model, board: tuple[int, int], file: Path) -> RawOutput
     raise ModelError(f"network {shown(file.name)} returns NaN, infinity or absurd numbers", advice=_DAMAGED)
 
 
-def _results(value: FloatArray) -> FloatArray:
-    """Return probabilities of KataGo's results, or values as they are."""
-    return _softmax(value) if value.shape[1] > 1 else value
-
-
-def _largest_difference(a: RawOutputs, b: RawOutputs, count: int) -> float:
-    """Return the largest difference between outputs for `count` positions, in probabilities of moves and in results."""
-    differences = [0.0]
-    if a.policy is not None and b.policy is not None:
-        differences.append(float(np.abs(_softmax(a.policy[:count, 0]) - _softmax(b.policy[:count, 0])).max()))
-    if a.value is not None and b.value is not None:
-        differences.append(float(np.abs(_results(a.value[:count]) - _results(b.value[:count])).max()))
-    return float(np.max(differences))  # NaN if any of them is
+def _probabilities(outputs: RawOutputs) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return those of moves and of KataGo's results, or values as they are; None for an output that is not there."""
+    policy, value = outputs.policy, outputs.value
+    if value is not None and value.shape[1] > 1:
+        value = _softmax(value)
+    return None if policy is None else _softmax(policy[:, 0]), value
 
 
 def _softmax(logits: FloatArray) -> FloatArray:
@@ -175,20 +168,12 @@ def load_evaluator(
     files = find_networks(path, needs_value=needs_value)
     for remark in {each.remark for entry in files.values() for each in entry.networks} - {""}:
         log(remark)
-    simd = describe_machine()["simd"]
     troubles = plug_in_troubles() if config.provider not in ("cpu", OPENVINO) else {}
     if config.provider in troubles:
         raise ModelError(troubles[config.provider])
     for trouble in troubles.values():
         log(f"{trouble}.")
-    runtimes = choose_runtimes(
-        config.provider,
-        config.precision,
-        networks=files["policy"].paths,
-        available=installed_providers(),
-        simd=simd,
-        quality=files["policy"].quality,
-    )
+    runtimes = runtimes_here(config.provider, config.precision, files["policy"].paths, files["policy"].quality)
     runtimes = for_cards(runtimes, config.precision, config.device)
     on_processor = next((runtime for runtime in runtimes if runtime.provider.is_cpu), None)
     weights = read_rollout_weights(path)
@@ -208,6 +193,7 @@ def load_evaluator(
         log(f"Network {info.name}{''.join(others)}: {runtime.title}, up to {info.batch} positions at a time.")
         for why in runtime.reasons[-1:]:
             log(why)
+        simd = describe_machine()["simd"]
         if config.precision == "auto" and (hint := quantization_hint(files["policy"], runtime.provider, simd)):
             log(hint)
         return evaluator
@@ -233,9 +219,8 @@ def _evaluator(
         model.check(board if all_play else model.info.sizes.usual)
     networks = {path: EncodedNetwork(model) for path, model in models.items()}
     by_purpose = {purpose: networks[entry.path(runtime.precision)] for purpose, entry in files.items()}
-    searching = [
-        models[path] for path in {files[purpose].path(runtime.precision) for purpose in files if purpose != "rollout"}
-    ]
+    for_search = [entry.path(runtime.precision) for purpose, entry in files.items() if purpose != "rollout"]
+    searching = [models[path] for path in dict.fromkeys(for_search)]
     boards = {board for entry in files.values() for board in entry.for_boards}
     times = call_times(searching, board, threads=config.network_threads) if all_play and not batch else CallTimes()
     chosen = {board: [entry.for_boards.get(board, entry) for entry in files.values()] for board in boards}
@@ -296,8 +281,8 @@ def _check_trust(
     for network in evaluator.networks:
         other: OnnxModel | None = None
         if rival is not None:
-            assert network.model.path is not None, "it was loaded from a file"
-            path = files.path(rival.precision) if network.model.path in files.paths.values() else network.model.path
+            path = network.model.files[0]
+            path = files.path(rival.precision) if path in files.paths.values() else path
             other = OnnxModel(path, rival, threads=threads)
         reason = disagreement(network.model, other)
         if reason is not None:

@@ -185,13 +185,18 @@ def info_of(properties: Mapping[str, str]) -> NetworkInfo:
     )
 
 
-def read_info(path: Path) -> NetworkInfo:
-    """Return the metadata of a network file; raises ModelError with the file's name."""
+def read_metadata(path: Path | str) -> NetworkInfo:
+    """Return the metadata of a network file; raises ModelError with the file's name.
+
+    For example:
+
+        sizes = read_metadata("network.onnx").sizes
+    """
     properties = read_properties(path)
     try:
         return info_of(properties)
     except ModelError as error:
-        raise ModelError(f"{shown(path.name)}: {error}") from error
+        raise ModelError(f"{shown(Path(path).name)}: {error}") from error
 
 
 def _text_of(value: object) -> str:
@@ -324,16 +329,6 @@ def _check_inputs(info: NetworkInfo, graph: Any, file: Path) -> None:
     if any(found.get(name) not in (0, channels) for name, channels in wanted.items()):
         given = f"inputs {found} of {shown(file.name)}"
         raise ModelError(given, expected=f"{wanted} for {info.encoder}", advice="name another encoder")
-
-
-def read_metadata(path: Path | str) -> NetworkInfo:
-    """Return the metadata of a network file; raises ModelError with the file's name.
-
-    For example:
-
-        sizes = read_metadata("network.onnx").sizes
-    """
-    return read_info(Path(path))
 
 
 # An ONNX file is a protocol buffer: fields, each a number and a value.  Reading only the metadata needs no library and

@@ -20,11 +20,11 @@ from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.machine import describe_machine
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.compiled.kernel_cache import kept_network, package_environment
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_metadata
 from gtp_engine.nn.named_networks import named_networks
-from gtp_engine.nn.onnx_model import installed_providers
+from gtp_engine.nn.onnx_model import runtimes_here
 from gtp_engine.nn.plug_ins import FASTER_COPY
-from gtp_engine.nn.providers import Provider, can_gain_from_int8, choose_runtimes, gains_from_int8
+from gtp_engine.nn.providers import Provider, can_gain_from_int8, has_vnni
 from gtp_engine.nn.quantized_copy import (
     LOG_NAME,
     NOTHING_KNOWN,
@@ -52,7 +52,7 @@ class NetworkFiles:
 
     paths: dict[str, Path]
     info: NetworkInfo
-    quality: CopyQuality = NOTHING_KNOWN
+    quality: CopyQuality = field(default_factory=dict)
     remark: str = field(default="", compare=False)
     """A sentence about a file that lies beside these and is not used; empty if there is none."""
     for_boards: Mapping[tuple[int, int], "NetworkFiles"] = field(default_factory=dict)
@@ -80,7 +80,8 @@ _SMALLEST_TO_QUANTIZE: Final = 2**18
 
 def quantization_hint(files: NetworkFiles, provider: Provider, simd: Collection[str] | None) -> str:
     """Return a sentence for the user if the network lacks an 8-bit copy that may be faster here, else ""."""
-    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains_from_int8(provider, simd):
+    gains = can_gain_from_int8(provider, simd) and has_vnni(simd)
+    if QUANTIZED in files.paths or not can_be_quantized(files.info) or not gains:
         return ""
     original = files.paths[FLOAT]
     if original.stat().st_size < _SMALLEST_TO_QUANTIZE or kept_network(trial_key(original)) is not None:
@@ -105,16 +106,19 @@ def find_networks(path: Path, *, needs_value: bool = True) -> dict[str, NetworkF
     if not os.path.exists(path):
         known = " or ".join(["an ONNX file", "one of KataGo's", "a folder", *sorted(named_networks())])
         raise ModelError(f"network {shown_path(path)} does not exist", expected=known)
-    found = [(file, read_info(file)) for file in (onnx_files(path) if path.is_dir() else _file_and_copy(path))]
+    if not path.is_dir() and is_katago_file(path):
+        raise ModelError(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE)
+    files = onnx_files(path) if path.is_dir() else [each for each in (path, quantized_path(path)) if each.exists()]
+    found = [(file, read_metadata(file)) for file in files]
     chosen: dict[str, NetworkFiles] = {}
     compared: dict[tuple[Path, ...], NetworkFiles] = {}  # comparing a network with its copy takes a while
     for purpose in _PURPOSES:
         fitting = [(file, info) for file, info in found if purpose in info.kind.split("+")]
         if fitting:
-            files = tuple(file for file, _ in fitting)
-            if files not in compared:
-                compared[files] = _with_boards(fitting, purpose, path)
-            chosen[purpose] = compared[files]
+            key = tuple(file for file, _ in fitting)
+            if key not in compared:
+                compared[key] = _with_boards(fitting, purpose, path)
+            chosen[purpose] = compared[key]
     needed = ("policy", "value") if needs_value else ("policy",)
     if missing := [purpose for purpose in needed if purpose not in chosen]:
         kinds = ", ".join(sorted({info.kind for _, info in found}))
@@ -131,17 +135,14 @@ def _with_boards(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
 
     If all play that board only, they are one network.
     """
-    of_board: dict[tuple[int, int], list[tuple[Path, NetworkInfo]]] = {}
-    others = []
+    of_board: dict[tuple[int, int] | None, list[tuple[Path, NetworkInfo]]] = {}
     for file, info in fitting:
-        if (board := info.sizes.only) is None:
-            others.append((file, info))
-        else:
-            of_board.setdefault(board, []).append((file, info))
-    if not others:
+        of_board.setdefault(info.sizes.only, []).append((file, info))
+    others = of_board.pop(None, None)
+    if others is None:
         return _one_network(fitting, purpose, path)
     network = _one_network(others, purpose, path)
-    for_boards = {board: _one_network(files, purpose, path) for board, files in of_board.items()}
+    for_boards = {board: _one_network(files, purpose, path) for board, files in of_board.items() if board}
     for each in for_boards.values():
         if not network.info.is_interchangeable(each.info):
             raise ModelError(
@@ -175,14 +176,6 @@ def _one_network(fitting: Sequence[tuple[Path, NetworkInfo]], purpose: str, path
     return NetworkFiles(paths, dict(fitting)[first], quality, remark)
 
 
-def _file_and_copy(path: Path) -> Sequence[Path]:
-    """Return the path and that of its quantized copy; raises ModelError for a file in KataGo's own formats."""
-    if is_katago_file(path):
-        raise ModelError(f"network {shown(path.name)}", expected="an ONNX file", advice=_IMPORT_ADVICE)
-    copy = quantized_path(path)
-    return [path, copy] if copy.exists() else [path]
-
-
 def onnx_files(folder: Path) -> Sequence[Path]:
     """Return the ONNX files in a folder, sorted by name; raises ModelError if there is none."""
     files = sorted(folder.glob("*.onnx"))
@@ -199,20 +192,14 @@ _PROGRAM: Final = f"from {FASTER_COPY} import main; main()"
 _DETACHED_ON_WINDOWS: Final = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "IDLE_PRIORITY_CLASS", 0)
 
 
-def provider_here() -> tuple[Provider, list[str] | None]:
-    """Return the provider that runs float32 networks here, and the processor's instruction sets."""
-    simd = describe_machine()["simd"]
-    runtimes = choose_runtimes("auto", "auto", networks=[FLOAT], available=installed_providers(), simd=simd)
-    return runtimes[0].provider, simd
-
-
 def may_need_copy(path: Path) -> bool:
     """Return whether a float32 network file has no 8-bit copy, and this machine may gain from one.
 
     Raises ModelError if the network cannot be read.
     """
-    files = find_networks(path)["policy"]
-    return QUANTIZED not in files.paths and can_be_quantized(files.info) and can_gain_from_int8(*provider_here())
+    files, simd = find_networks(path)["policy"], describe_machine()["simd"]
+    may_gain = can_gain_from_int8(runtimes_here("auto", "auto", [FLOAT])[0].provider, simd)
+    return QUANTIZED not in files.paths and can_be_quantized(files.info) and may_gain
 
 
 def begin_faster_copy(path: Path) -> str:

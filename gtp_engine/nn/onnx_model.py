@@ -17,7 +17,7 @@ import os
 import threading
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -29,7 +29,7 @@ import numpy as np
 from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.evaluation.positions import FloatArray
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_metadata
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
 from gtp_engine.nn.openvino_session import OpenVinoSession, can_halve_cores, device_names, is_installed
 from gtp_engine.nn.providers import (
@@ -42,6 +42,7 @@ from gtp_engine.nn.providers import (
     choose_runtimes,
     suitable_batch,
 )
+from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, CopyQuality
 
 MAX_BOARDS: Final = 3
 """Board sizes for which a network has open sessions, and whose evaluations are kept (`network_evaluator`)."""
@@ -172,8 +173,9 @@ class OnnxModel:
         self.path = path
         self.files: Final = (path, *for_boards.values())
         self._for_boards: Final = for_boards
-        self.info = read_info(path)
+        self.info = read_metadata(path)
         self.runtime = runtime
+        self.precision: Final = runtime.precision
         self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
         self._threads = threads
         self._sessions: OrderedDict[tuple[int, int], dict[int, Future[Session]]] = OrderedDict()
@@ -191,11 +193,6 @@ class OnnxModel:
         self._under_way: Final[Counter[tuple[int, int]]] = Counter()
         self._had_company = False
         """Calls under way by their board, and whether the last one began beside another."""
-
-    @property
-    def precision(self) -> str:
-        """The number format in which it calculates."""
-        return self.runtime.precision
 
     def file_for(self, board: tuple[int, int]) -> Path:
         """Return the file of the network for boards of this width and height."""
@@ -425,10 +422,12 @@ def installed_providers() -> Sequence[str]:
     return [name for name, provider in PROVIDERS.items() if has(provider)]
 
 
-def runtime_here(provider: str, precision: str, network: str) -> Runtime:
-    """Return what runs a network of the precision `network` on this machine, see `providers.choose_runtimes`."""
+def runtimes_here(
+    provider: str, precision: str, networks: Collection[str], quality: CopyQuality = NOTHING_KNOWN
+) -> tuple[Runtime, ...]:
+    """Return what can run a network on this machine, best first; see `providers.choose_runtimes`."""
     available, simd = installed_providers(), describe_machine()["simd"]
-    return choose_runtimes(provider, precision, networks=[network], available=available, simd=simd)[0]
+    return choose_runtimes(provider, precision, networks=networks, available=available, simd=simd, quality=quality)
 
 
 def listed_devices() -> list[tuple[str, int, str]]:

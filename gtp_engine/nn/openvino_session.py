@@ -113,7 +113,11 @@ class OpenVinoSession:
             finally:
                 self._free.put(request)
         else:
-            parts = {name: self._split(name, array) for name, array in feeds.items()}
+            count = len(self._requests)
+            parts = {  # each gets all of an input that is not one of a batch
+                name: [array] * count if len(array) == self._lengths.get(name) else np.split(array, count)
+                for name, array in feeds.items()
+            }
             with contextlib.ExitStack() as running:  # each that was started is waited for, whatever fails
                 for i, request in enumerate(self._requests):
                     request.start({name: arrays[i] for name, arrays in parts.items()})
@@ -121,11 +125,6 @@ class OpenVinoSession:
             results = [request.outputs() for request in self._requests]
             found = [np.concatenate(arrays) for arrays in zip(*results, strict=True)]
         return {name: found[i] for name, i in self.outputs.items()}
-
-    def _split(self, name: str, array: FloatArray) -> list[FloatArray]:
-        """Return an input's part for each request: all of it where it is not one of a batch."""
-        count = len(self._requests)
-        return [array] * count if len(array) == self._lengths.get(name) else np.split(array, count)
 
 
 class _Request:
@@ -278,13 +277,9 @@ def _settings(runtime: Runtime, threads: int) -> dict[str, str]:
     """
     uses_bfloat16 = runtime.precision == "bfloat16" or runtime.has_bfloat16
     precision = "bf16" if uses_bfloat16 else "f16" if runtime.precision == "float16" else "f32"
-    if not runtime.provider.is_cpu:
-        return {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY"}
-    settings = {
-        "INFERENCE_PRECISION_HINT": precision,
-        "PERFORMANCE_HINT": "LATENCY",
-        "NUM_STREAMS": "1",
-        "ENABLE_CPU_PINNING": "NO",
-    }
-    count = thread_count(threads)
-    return settings | ({"INFERENCE_NUM_THREADS": str(count)} if count else {})
+    settings = {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY"}
+    if runtime.provider.is_cpu:
+        settings |= {"NUM_STREAMS": "1", "ENABLE_CPU_PINNING": "NO"}
+        if count := thread_count(threads):
+            settings["INFERENCE_NUM_THREADS"] = str(count)
+    return settings

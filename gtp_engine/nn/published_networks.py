@@ -19,7 +19,6 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of, writing
-from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_info
+from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_metadata
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork, network_in_file, published_network
 from gtp_engine.nn.network_files import is_katago_file
@@ -80,9 +79,10 @@ def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
 
 def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Path:
     target = user_folder() / f"{network.name}.onnx"
-    if _has(target, network):
-        log(f"{network.name} is already in {target}.")
-        return target
+    with suppress(ModelError):
+        if read_metadata(target).source_sha256 == network.file_sha256:
+            log(f"{network.name} is already in {target}.")
+            return target
     if package := _installed_with(network):
         log(f"Found {network.name} in {package}.")
         return _convert(package, network, log)[0]
@@ -97,14 +97,6 @@ def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Pat
                 advice="another file is offered under this name, so it was not imported",
             )
         return _convert(wheel, network, log)[0]
-
-
-def _has(target: Path, network: PublishedNetwork) -> bool:
-    """Return whether the network has been converted to this file."""
-    try:
-        return read_info(target).source_sha256 == network.file_sha256
-    except ModelError:
-        return False
 
 
 def _installed_with(network: PublishedNetwork) -> Path | None:
@@ -181,17 +173,6 @@ def _unusable(folder: Path, how: str, error: OSError) -> ModelError:
 # Packages
 
 
-@dataclass(frozen=True)
-class Package:
-    """The networks in a package and their licence."""
-
-    name: str
-    license: str
-    """Text of the licence; empty if the package contains none."""
-    networks: tuple[Path | zipfile.Path, ...]
-    """Paths of the KataGo network files."""
-
-
 def installed_katrain() -> Path | None:
     """Return the folder of the installed package `katrain`, without importing it; None if it is not found.
 
@@ -210,25 +191,31 @@ def installed_katrain() -> Path | None:
 
 
 @contextmanager
-def open_package(path: Path) -> Iterator[Package]:
-    """Open a wheel or a folder while its networks are read; raises ModelError if it contains none or cannot be read.
+def open_package(path: Path) -> Iterator[tuple[list[Path | zipfile.Path], str]]:
+    """Yield the network files of a wheel or a folder, and its licence, "" if it has none; raises ModelError.
 
-    A KataGo network file counts as a package with one network.
+    It must have one network at least; a KataGo network file counts as a package with that.
     """
-    if path.is_dir():
-        yield _package(path.resolve(), path.name)
-        return
     if path.is_file() and is_katago_file(path):
-        yield Package(path.name, "", (path,))
+        yield [path], ""
         return
     with ExitStack() as opened:
-        try:
-            file = opened.enter_context(open_regular(path))
-            archive = opened.enter_context(zipfile.ZipFile(file))
-        except (OSError, zipfile.BadZipFile) as error:
-            expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
-            raise ModelError(shown_path(path), expected=expected) from error
-        yield _package(zipfile.Path(archive), path.name)
+        root: Path | zipfile.Path = path.resolve()
+        if not path.is_dir():
+            try:
+                root = zipfile.Path(opened.enter_context(zipfile.ZipFile(opened.enter_context(open_regular(path)))))
+            except (OSError, zipfile.BadZipFile) as error:
+                expected = "a wheel (.whl) or a folder with networks, or a network file (.bin.gz)"
+                raise ModelError(shown_path(path), expected=expected) from error
+        networks = sorted(_found(root, _NETWORK_ENDINGS), key=str)
+        if not networks:
+            endings = " or ".join(_NETWORK_ENDINGS)
+            raise ModelError(f"{shown(path.name)} holds no KataGo network", expected=f"a file that ends in {endings}")
+        places = [root]
+        if isinstance(root, Path):  # an installed package has its licences in a folder beside it
+            places += root.parent.glob(f"{root.name}-*.dist-info")
+        licenses = [_content(file, path.name) for place in places for file in _found(place, (_LICENSE_NAME,))]
+        yield networks, licenses[0].decode("utf-8", errors="replace").strip() if licenses else ""
 
 
 def convert_package(path: Path, target_of: Callable[[bytes, str], Path | None]) -> Iterator[tuple["Conversion", str]]:
@@ -239,31 +226,22 @@ def convert_package(path: Path, target_of: Callable[[bytes, str], Path | None]) 
     """
     from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, convert_bytes  # here: imports onnx
 
-    with open_package(path) as package:
-        terms = f"{KATAGO_LICENSE}\n\n{package.license}".strip()
-        for file in package.networks:
-            data, name = _content(file, package.name), file.name
+    with open_package(path) as (networks, text):
+        terms = f"{KATAGO_LICENSE}\n\n{text}".strip()
+        for file in networks:
+            data, name = _content(file, path.name), file.name
             target = target_of(data, name)
             if target is None:
                 continue
-            origin = name if package.name == name else f"{name} in {package.name}"
+            origin = name if path.name == name else f"{name} in {path.name}"
             conversion = convert_bytes(data, name, target, origin=origin, terms=terms)
             licence = f"Licence of {KATAGO_LICENSE}"
-            if package.license:
+            if text:
                 place = target.with_name(f"{target.stem}-LICENSE.txt")
                 with writing(place, ModelError, "licence"), replacing(place) as unfinished:
                     unfinished.write_text(f"{terms}\n", encoding="utf-8")
-                licence += f"; of {package.name}: {place}"
+                licence += f"; of {path.name}: {place}"
             yield conversion, licence
-
-
-def _package(root: Path | zipfile.Path, name: str) -> Package:
-    networks = tuple(sorted(_found(root, _NETWORK_ENDINGS), key=str))
-    if not networks:
-        endings = " or ".join(_NETWORK_ENDINGS)
-        raise ModelError(f"{shown(name)} holds no KataGo network", expected=f"a file that ends in {endings}")
-    texts = [_content(path, name).decode("utf-8", errors="replace") for path in _licenses(root)]
-    return Package(name, texts[0].strip() if texts else "", networks)
 
 
 def _content(file: Path | zipfile.Path, package: str) -> bytes:
@@ -273,14 +251,6 @@ def _content(file: Path | zipfile.Path, package: str) -> bytes:
     except (OSError, *ZIP_DAMAGE) as error:
         given = f"{file.name} in {shown(package)} cannot be read ({error})"
         raise ModelError(given, advice="download it again") from error
-
-
-def _licenses(root: Path | zipfile.Path) -> list[Path | zipfile.Path]:
-    """Return the licence files of a package; an installed package has them in a folder beside it."""
-    places = [root]
-    if isinstance(root, Path):
-        places += root.parent.glob(f"{root.name}-*.dist-info")
-    return [path for place in places for path in _found(place, (_LICENSE_NAME,))]
 
 
 def _found(folder: Path | zipfile.Path, endings: tuple[str, ...]) -> Iterator[Path | zipfile.Path]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from zipfile import BadZipFile
 
@@ -91,26 +92,21 @@ class Comparison:
         return ""
 
 
-@dataclass(frozen=True)
-class CopyQuality:
-    """What is known of a copy: the comparisons on processors with and without VNNI, None where there was none."""
+CopyQuality = Mapping[bool, Comparison]
+"""What is known of a copy: the comparisons on processors with VNNI (True) and without."""
 
-    with_vnni: Comparison | None = None
-    without_vnni: Comparison | None = None
-
-    def objection(self, precision: str, *, has_vnni: bool) -> str:
-        """Return why the original in `precision` is better here (the end of a sentence), or "" if it is not.
-
-        A copy that was not compared on such a processor is accepted with VNNI, but not without, where 8-bit sums may
-        overflow.
-        """
-        comparison = self.with_vnni if has_vnni else self.without_vnni
-        if comparison is not None:
-            return comparison.objection(precision)
-        return "" if has_vnni else _NOT_MEASURED
+NOTHING_KNOWN: Final[CopyQuality] = MappingProxyType({})
 
 
-NOTHING_KNOWN: Final = CopyQuality()
+def objection(quality: CopyQuality, precision: str, *, has_vnni: bool) -> str:
+    """Return why the original in `precision` is better here (the end of a sentence), or "" if it is not.
+
+    A copy that was not compared on such a processor is accepted with VNNI, but not without, where 8-bit sums may
+    overflow.
+    """
+    if has_vnni in quality:
+        return quality[has_vnni].objection(precision)
+    return "" if has_vnni else _NOT_MEASURED
 
 
 Arrays = dict[str, NDArray[Any]]
@@ -218,7 +214,8 @@ def read_quality(copy: Path) -> CopyQuality:
     """Return what a quantized file records about its comparisons; raises ModelError if it cannot be read."""
     try:
         note: Any = json_of(read_properties(copy).get(NOTE, "{}"))
-        return CopyQuality(_comparison(note), _comparison(note.get(WITHOUT_VNNI)))
+        found = {True: _comparison(note), False: _comparison(note.get(WITHOUT_VNNI))}
+        return {has_vnni: comparison for has_vnni, comparison in found.items() if comparison is not None}
     except (AttributeError, ValueError):
         return NOTHING_KNOWN  # written by another program
 

@@ -188,17 +188,13 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
     reasons: list[str] = []
     if providers:
         from gtp_engine.nn.network_files import quantization_hint
-        from gtp_engine.nn.onnx_model import try_provider
-        from gtp_engine.nn.providers import choose_runtimes
-        from gtp_engine.nn.quantized_copy import NOTHING_KNOWN
+        from gtp_engine.nn.onnx_model import runtimes_here, try_provider
 
-        simd = describe_machine()["simd"]
-        networks = ["float32"] if files is None else files.paths
-        quality = NOTHING_KNOWN if files is None else files.quality
         try:
-            runtimes = choose_runtimes(
-                "auto", "auto", networks=networks, available=providers, simd=simd, quality=quality
-            )
+            if files is None:
+                runtimes = runtimes_here("auto", "auto", ["float32"])
+            else:
+                runtimes = runtimes_here("auto", "auto", files.paths, files.quality)
         except TengenError as error:  # none that the engine knows
             problems.append(str(error))
             runtimes = ()
@@ -206,7 +202,7 @@ def _network(files: "NetworkFiles | None", providers: Sequence[str], problems: l
             failure = try_provider(runtime)
             if failure is None:
                 problems += _damage(files, runtime.precision) if files else []
-                hint = quantization_hint(files, runtime.provider, simd) if files else ""
+                hint = quantization_hint(files, runtime.provider, describe_machine()["simd"]) if files else ""
                 found = {"provider": runtime.provider.title, "precision": runtime.precision}
                 return {**found, "reasons": [*reasons, *runtime.reasons, *([hint] if hint else [])]}
             reasons.append(f"{failure}.")

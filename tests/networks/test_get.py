@@ -15,7 +15,7 @@ from nn.katago_files import NetworkFile
 from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.cli import cli
 from gtp_engine.nn import named_networks, network_catalogue, published_networks, wheel_download
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.named_networks import default_name, model_path, shipped_folder, user_folder
 from gtp_engine.nn.network_catalogue import PUBLISHED, PublishedNetwork
 
@@ -121,7 +121,7 @@ def test_a_published_network_becomes_the_default(monkeypatch: pytest.MonkeyPatch
     assert f"`gtp-engine` plays with {NAME} from now on" in output
     assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
     assert model_path(None) == model_path(NAME) == user_folder() / f"{NAME}.onnx"
-    info = read_info(model_path(None))
+    info = read_metadata(model_path(None))
     assert info.origin == "some-long-name.bin.gz in katrain-1.20.0-py3-none-any.whl"
     assert "you like" in info.license
 
@@ -129,13 +129,13 @@ def test_a_published_network_becomes_the_default(monkeypatch: pytest.MonkeyPatch
 def test_a_network_file_that_is_not_known_keeps_its_name() -> None:
     Path("my.net.bin.gz").write_bytes(NetworkFile(16).bytes(gzipped=True))
     assert "plays with my.net from now on" in succeed("get", "my.net.bin.gz")
-    assert read_info(model_path(None)).origin == "my.net.bin.gz"
+    assert read_metadata(model_path(None)).origin == "my.net.bin.gz"
 
 
 def test_a_human_like_network_is_not_played_with_by_default() -> None:
     Path("human.bin.gz").write_bytes(NetworkFile(15, human=1).bytes(gzipped=True))
     assert "plays with" not in succeed("get", "human.bin.gz")
-    assert read_info(model_path("human")).needs_profile
+    assert read_metadata(model_path("human")).needs_profile
     assert default_name() == "builtin"
 
 

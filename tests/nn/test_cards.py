@@ -186,7 +186,7 @@ def test_auto_tries_card_and_processor(plug_in: FakePlugIn, network: Path, monke
     monkeypatch.setattr(OnnxModel, "run", run)
     clock = iter([0.0, 3.0] * 4 + [0.0, 1.0] * 4 + [0.0, 1.0] * 4 + [0.0, 8.0] * 4)
     monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    monkeypatch.setattr("gtp_engine.nn.loading.installed_providers", lambda: ["webgpu", "openvino", "cpu"])
+    monkeypatch.setattr("gtp_engine.nn.onnx_model.installed_providers", lambda: ["webgpu", "openvino", "cpu"])
     model, lines = loaded(network, provider="auto")
     assert lines[0] == f"WebGPU in float16 takes 12.0 times as long as the CPU. {INSTEAD}"
     assert (model.runtime.provider, model.precision) == (WEBGPU, "float32")

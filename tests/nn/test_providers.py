@@ -123,14 +123,14 @@ SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
 def test_a_copy_plays_where_it_is_accurate_and_faster_than_what_would_play_instead(
     comparison: Comparison, simd: list[str], precision: str, reason: str
 ) -> None:
-    quality = CopyQuality(without_vnni=comparison) if simd == ["avx2"] else CopyQuality(with_vnni=comparison)
+    quality = {simd != ["avx2"]: comparison}
     for wish, expected in (("auto", precision), ("int8", "int8")):
         runtime = choose_runtimes("openvino", wish, networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
         assert runtime.precision == expected
         assert (reason in runtime.reasons[-1]) == (wish == "auto") or not reason
 
 
-@pytest.mark.parametrize("quality", [NOTHING_KNOWN, CopyQuality(with_vnni=Comparison(0.001, 0.002, SPEEDS))])
+@pytest.mark.parametrize("quality", [NOTHING_KNOWN, {True: Comparison(0.001, 0.002, SPEEDS)}])
 def test_a_copy_that_was_not_compared_without_vnni_does_not_play_without_it(quality: CopyQuality) -> None:
     def runtime(simd: list[str]) -> Runtime:
         return choose_runtimes("auto", "auto", networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
@@ -141,14 +141,14 @@ def test_a_copy_that_was_not_compared_without_vnni_does_not_play_without_it(qual
 
 
 def test_the_reason_for_8_bits_names_what_the_processor_gains() -> None:
-    quality = CopyQuality(Comparison(0.001, 0.002), Comparison(0.001, 0.002))
+    quality = dict.fromkeys((True, False), Comparison(0.001, 0.002))
     for simd, gain in ((["avx2"], "one and a half times to twice as fast"), (ICE_LAKE, "three times as fast")):
         runtime = choose_runtimes("auto", "auto", networks=BOTH, available=OPENVINO, simd=simd, quality=quality)[0]
         assert runtime.precision == "int8" and gain in runtime.reasons[-1]
 
 
 def test_every_choice_has_reasons_in_sentences() -> None:
-    known = CopyQuality(Comparison(0.001, 0.002), Comparison(0.001, 0.002))
+    known = dict.fromkeys((True, False), Comparison(0.001, 0.002))
     for available, simd in product((OPENVINO, PLAIN, CUDA), (ZEN4, ICE_LAKE)):
         for runtime in choose_runtimes("auto", "auto", networks=BOTH, available=available, simd=simd, quality=known):
             assert len(runtime.reasons) == 2

@@ -28,7 +28,7 @@ from gtp_engine.nn.metadata import (
     KATAGO_ENCODER,
     PROFILE_INPUTS,
     NetworkInfo,
-    read_info,
+    read_metadata,
     read_network_file,
     write_model,
 )
@@ -120,7 +120,7 @@ def _copy_of(digest: str, likely: Path) -> Path | None:
     others = [file for file in sorted(likely.parent.glob("*.onnx")) if not is_quantized_copy(file)]
     for file in (likely, *others, *(path for path in shipped_networks().values() if path.is_file())):
         with suppress(ModelError):  # another file, or a damaged one
-            if read_info(file).source_sha256 == digest:
+            if read_metadata(file).source_sha256 == digest:
                 return file
     return None
 

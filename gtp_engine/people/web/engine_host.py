@@ -18,7 +18,7 @@ from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
 from gtp_engine.nn.network_files import begin_faster_copy, onnx_files
@@ -136,7 +136,7 @@ class NetworkMenu(NamedTuple):
         names = {}
         for name, path in named_networks().items():
             try:
-                info = read_info(onnx_files(path)[0] if path.is_dir() else path)
+                info = read_metadata(onnx_files(path)[0] if path.is_dir() else path)
             except ModelError:
                 continue
             is_builtin = path.parent == shipped_folder() and path.is_file()

@@ -41,10 +41,10 @@ from gtp_engine.base.steps import never
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.nn.metadata import NetworkInfo, read_info
+from gtp_engine.nn.metadata import NetworkInfo, read_metadata
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.nn.network_evaluator import uncached_evaluator
-from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
+from gtp_engine.nn.onnx_model import OnnxModel, runtimes_here
 from gtp_engine.training.core.game_data import is_held_out
 from gtp_engine.training.core.learning import check_torch
 from gtp_engine.training.distillation.distillation_settings import MOST_WORKERS, GenerateSettings
@@ -182,7 +182,7 @@ class Teacher:
             from gtp_engine.training.distillation.module_files import TorchModel
 
             return uncached_evaluator(TorchModel(self.path, settings), looks=self.looks)
-        runtime = runtime_here(settings.provider, settings.precision, read_info(self.path).precision)
+        runtime, *_ = runtimes_here(settings.provider, settings.precision, [read_metadata(self.path).precision])
         model = OnnxModel(self.path, runtime, threads=settings.threads, batch=settings.batch)
         return uncached_evaluator(model, looks=self.looks)
 
@@ -192,7 +192,7 @@ class Teacher:
             from gtp_engine.training.distillation.module_files import info_of_file, module_of_file
 
             return info_of_file(self.path, module_of_file(self.path))
-        info = read_info(self.path)
+        info = read_metadata(self.path)
         return replace(info, source_sha256=info.source_sha256 or sha256_of(self.path))
 
 

@@ -24,7 +24,7 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
-from gtp_engine.nn.metadata import NetworkInfo, read_info, write_model
+from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_model
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
@@ -91,7 +91,6 @@ class TorchModel:
         self._is_compiled: Final = settings.compiled
         self.batch = MOST_ROWS
         """The most positions of a call to the network; more are split, and less is used once memory was too small."""
-        self.path: Final = path
         self.files: Final = (path,)
         self.precision: Final = settings.precision
 
@@ -149,7 +148,7 @@ def info_of_file(path: Path, module: NetworkModule) -> NetworkInfo:
     """Return the metadata of a file with this network, with the file's hash unless that of its source is recorded."""
     digest = sha256_of(path)
     if path.suffix == ".onnx":
-        info = read_info(path)
+        info = read_metadata(path)
         return replace(info, source_sha256=info.source_sha256 or digest)
     is_ours = path.suffix == ".pt"
     terms = "" if is_ours else KATAGO_LICENSE

@@ -23,9 +23,9 @@ from gtp_engine.base.streams import write_log
 from gtp_engine.compiled.kernel_cache import keep_network
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.nn.encoders import Inputs
-from gtp_engine.nn.metadata import read_info
-from gtp_engine.nn.network_files import may_need_copy, provider_here
-from gtp_engine.nn.onnx_model import random_inputs
+from gtp_engine.nn.metadata import read_metadata
+from gtp_engine.nn.network_files import may_need_copy
+from gtp_engine.nn.onnx_model import random_inputs, runtimes_here
 from gtp_engine.nn.quantized_copy import LEAST_GAIN, UnfinishedCopy, quantized_path, trial_key
 from gtp_engine.training.quantization.quantize import (
     BATCH,
@@ -82,7 +82,7 @@ def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str],
     if not may_need_copy(path):
         return
     log("Measuring how fast the network is in 8 bits …")
-    gain = largest_gain(path, provider_here()[0].name)
+    gain = largest_gain(path, runtimes_here("auto", "auto", ["float32"])[0].provider.name)
     if gain < LEAST_GAIN:
         keep_network(trial_key(path), f"{gain:.2f}".encode())  # so that it is neither offered nor tried again
         log(f"No 8-bit copy is made: here it would be {gain:.2f} times as fast as the network itself.")
@@ -96,7 +96,7 @@ def largest_gain(path: Path, provider: str) -> float:
 
     It is 0 if no layer can be quantized.  Raises ModelError if the network cannot be run.
     """
-    model, info, runtimes = onnx.load(path), read_info(path), runtimes_by_precision(provider)
+    model, info, runtimes = onnx.load(path), read_metadata(path), runtimes_by_precision(provider)
     layers = layers_of(model)
     if not layers:
         return 0.0

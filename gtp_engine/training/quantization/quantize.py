@@ -68,9 +68,9 @@ from gtp_engine.base.machine import describe_machine
 from gtp_engine.config.sections import NetworkConfig, QuantizeSettings
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import NETWORK_FILE, NetworkInfo, read_info
+from gtp_engine.nn.metadata import NETWORK_FILE, NetworkInfo, read_metadata
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, runtime_here
+from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, runtimes_here
 from gtp_engine.nn.providers import Runtime, has_vnni
 from gtp_engine.nn.quantized_copy import (
     HELD_OUT,
@@ -146,7 +146,7 @@ def quantize_file(source: Path, target: Path, settings: QuantizeSettings, *, pro
     Raises ModelError if the network cannot be read, is not a float32 network with policy, value and KataGo's inputs, or
     has no layer to quantize, and while another process makes it; ConfigError for a target as `check_result` does.
     """
-    info = read_info(source)
+    info = read_metadata(source)
     check_quantizable(source, info)
     check_result(target, source)
     copy, digest = UnfinishedCopy(target), sha256_of(source)
@@ -234,8 +234,9 @@ def play_games(
 
 def runtimes_by_precision(provider: str) -> dict[str, Runtime]:
     """Return the runtimes of a provider for a network and its quantized copy, by precision."""
-    found = {"float32": runtime_here(provider, "float32", "float32"), "int8": runtime_here(provider, "auto", "int8")}
-    usual = runtime_here(provider, "auto", "float32")
+    found = {"float32": runtimes_here(provider, "float32", ["float32"])[0]}
+    found["int8"] = runtimes_here(provider, "auto", ["int8"])[0]
+    usual = runtimes_here(provider, "auto", ["float32"])[0]
     return found | {usual.precision: usual}
 
 

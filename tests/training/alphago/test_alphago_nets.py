@@ -8,7 +8,7 @@ import pytest
 from training.needs_torch import torch
 
 from gtp_engine.base.errors import ConfigError, ModelError
-from gtp_engine.nn.metadata import read_info
+from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.training.alphago.stages import nets
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 
@@ -86,7 +86,7 @@ def test_exported_files_have_the_networks_outputs_and_describe_it(tmp_path: Path
     net, path = shaken(kind), tmp_path / f"{kind}.onnx"
     nets.export_net(net, path, name="small", origin="made by a test", terms="CC0-1.0")
     onnx.checker.check_model(onnx.load(path), full_check=True)
-    info = read_info(path)
+    info = read_metadata(path)
     assert (info.kind, info.planes, info.encoder) == (kind, net.PLANES, f"alphago-{net.PLANES}")
     assert str(info.sizes) == "5x4" and info.passes == "none"
     assert (info.name, info.origin, info.license) == ("small", "made by a test", "CC0-1.0")

@@ -26,7 +26,7 @@ from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS
 from gtp_engine.nn.loading import load_evaluator
-from gtp_engine.nn.metadata import info_of, read_info, read_properties
+from gtp_engine.nn.metadata import info_of, read_metadata, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
 from gtp_engine.training.core.reporting import add_line, begin_log, read_log, smoothed, write_panels
@@ -65,7 +65,7 @@ def test_a_network_trained_on_one_board_alone_plays_that_board_alone(
     config = tiny_config(tmp_path, board_shares=shares)
     assert trained(config)
     (file,) = config.out.glob("*.onnx")
-    assert str(read_info(file).sizes) == boards
+    assert str(read_metadata(file).sizes) == boards
 
 
 def relabel(data: Path, change: Callable[[Samples], Samples]) -> None:
@@ -82,7 +82,7 @@ def test_a_network_knows_advantages_that_its_games_had(tmp_path: Path) -> None:
             relabel(config.data, lambda samples: samples._replace(globals=samples.globals + advantage))
         run = replace(config, out=tmp_path / str(with_advantages))
         assert trained(run)
-        assert read_info(run.out / "stones.onnx").advantages == with_advantages
+        assert read_metadata(run.out / "stones.onnx").advantages == with_advantages
 
 
 def test_a_run_without_curves_ends(
@@ -134,7 +134,7 @@ def test_a_run_drops_the_outputs_of_its_first_network_that_its_data_do_not_label
     target = config.out / "second.onnx"
     outputs = run_module(module_of_file(target), 5, 5)
     assert (outputs.policy.shape[1], outputs.misc.shape[1]) == (1 + optimistic, 6 if errors else 3)
-    info = read_info(target)
+    info = read_metadata(target)
     assert info.model_version == (WITH_ERRORS if errors else PLAIN).version
     assert info.origin.endswith(f"labelled by counter of stones, beginning with {init.name}"), "whose terms may bind"
 

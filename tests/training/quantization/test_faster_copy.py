@@ -12,10 +12,11 @@ import pytest
 from nn import tiny_networks
 
 from gtp_engine.base.files import sha256_of
-from gtp_engine.nn import network_files
+from gtp_engine.nn import network_files, onnx_model
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.nn.plug_ins import FASTER_COPY
+from gtp_engine.nn.providers import PROVIDERS
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_quantized_copy, quantized_path
 from gtp_engine.training.quantization import Quantized
 from gtp_engine.training.quantization import faster_copy as faster_copy_module
@@ -29,7 +30,8 @@ def nothing(*_: object) -> None:
 
 
 def hint_for(path: Path) -> str:
-    return network_files.quantization_hint(network_files.find_networks(path)["policy"], *network_files.provider_here())
+    simd = network_files.describe_machine()["simd"]
+    return network_files.quantization_hint(network_files.find_networks(path)["policy"], PROVIDERS["openvino"], simd)
 
 
 def faster_copy(
@@ -44,7 +46,7 @@ def faster_copy(
 ) -> list[str]:
     """Return the lines logged about an 8-bit copy on a pretended machine, with pretended trial and quantization."""
     monkeypatch.setattr(network_files, "describe_machine", lambda: {"simd": [simd]})
-    monkeypatch.setattr(network_files, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(onnx_model, "installed_providers", lambda: ["openvino"])
 
     def quantize(source: Path, target: Path, *_: object, **__: object) -> Quantized:
         target.touch()
@@ -120,7 +122,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Return the command lines of processes, which are not started; the processor gains from 8 bits."""
     commands: list[list[str]] = []
     monkeypatch.setattr(network_files, "describe_machine", lambda: {"simd": ["avx_vnni"]})
-    monkeypatch.setattr(network_files, "installed_providers", lambda: ["openvino"])
+    monkeypatch.setattr(onnx_model, "installed_providers", lambda: ["openvino"])
     monkeypatch.setattr(network_files.subprocess, "Popen", lambda command, **_: commands.append(command))
     return commands
 

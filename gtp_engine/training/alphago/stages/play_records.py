@@ -21,9 +21,9 @@ from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.nn.metadata import KATAGO_ENCODER, read_info
+from gtp_engine.nn.metadata import KATAGO_ENCODER, read_metadata
 from gtp_engine.nn.network_evaluator import uncached_evaluator
-from gtp_engine.nn.onnx_model import OnnxModel, runtime_here
+from gtp_engine.nn.onnx_model import OnnxModel, runtimes_here
 from gtp_engine.sgf import format_sgf, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
 from gtp_engine.training.alphago.stages.game_records import RecordsError
@@ -39,8 +39,9 @@ def load_player(
     path: Path, *, batch: int, threads: int = 0, provider: str = "auto", precision: str = "auto"
 ) -> Evaluator:
     """Return a player for a network file, KataGo's policy and value or AlphaGo's policy; raises ModelError."""
-    info = read_info(path)
-    model = OnnxModel(path, runtime_here(provider, precision, info.precision), threads=threads, batch=batch)
+    info = read_metadata(path)
+    runtime, *_ = runtimes_here(provider, precision, [info.precision])
+    model = OnnxModel(path, runtime, threads=threads, batch=batch)
     return uncached_evaluator(model) if info.encoder == KATAGO_ENCODER else policy_player(logits_of(model), info.name)
 
 
