@@ -422,6 +422,7 @@ class _GameWorker:
         if self._pair is None or task.settings != self._settings:
             if self._pair is not None:
                 self._pair.close()
+                self._pair.referee.close()
             first, second = (self._commands[task.settings.command(side)] for side in SIDES)
             here = replace(task.settings, first=first, second=second)
             self._pair = EnginePair(here, Referee(here), self._logs, self._engines.__setitem__)
