@@ -115,7 +115,7 @@ class People:
         return PlayedLike(found.to_json(), rank=given or rank_name(found.rank))
 
     def choices(self, line: GameLine, moves: Sequence[PlayedMove], ranks: Mapping[str, str]) -> "list[PeopleChoice]":
-        """Return what people of the `ranks` of both colors play in the position before each move."""
+        """Return what people of the `ranks` of both colors play in the position before each move; raises SgfError."""
         replayed, games = replay(line.record, line.rules, line.komi), [position.game for position in line.positions]
         positions = replayed_rows(replayed, range(len(moves)), games[0].width, games[0].height)
         own = self._shares(games, positions, [ranks[move.color] for move in moves], range(len(moves)))
