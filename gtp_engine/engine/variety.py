@@ -107,14 +107,9 @@ class Variety:
         self._saved: dict[bytes, float] = {}
         self._recorded: Final = {} if config.avoid_sgf is None else _costs_of_records(config, log)
 
-    @property
-    def is_on(self) -> bool:
-        """Whether any move costs something."""
-        return bool(self._recorded) or self._folder is not None or self.config.avoid_repeated_patterns != 0.0
-
     def bonus_black(self, game: Game, color: int) -> NDArray[np.float64] | None:
         """Return what is added to Black's utility of each move of `color`, float64[n] by point; None for nothing."""
-        if not self.is_on:
+        if not self._recorded and self._folder is None and self.config.avoid_repeated_patterns == 0.0:
             return None
         self._follow(game)
         costs = defaultdict(float, self._recorded)

@@ -111,7 +111,7 @@ def test_records_that_are_missing_or_damaged(tmp_path: Path) -> None:
         Variety(VarietyConfig(avoid_sgf=str(tmp_path / "none")), print)
     (tmp_path / "a.sgf").write_text("nonsense")
     lines: list[str] = []
-    assert not Variety(VarietyConfig(avoid_sgf=str(tmp_path)), lines.append).is_on
+    assert Variety(VarietyConfig(avoid_sgf=str(tmp_path)), lines.append).bonus_black(Game(9), BLACK) is None
     assert "a.sgf" in lines[0]
 
 
