@@ -141,16 +141,15 @@ class Speed:
 
 
 class CountingEvaluator(ForwardingEvaluator):
-    """Counts the positions that `evaluator` evaluates."""
+    """Counts the positions that `evaluator` evaluates, call by call, of which as many may be made at a time."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        super().__init__(evaluator)
-        self.rows = self.calls = 0
+        super().__init__(evaluator, at_once=evaluator.info.at_once)
+        self.rows: Final[list[int]] = []
 
     def evaluate(self, request: Request) -> None:
         """Count and forward a request."""
-        self.rows += request.rows
-        self.calls += 1
+        self.rows.append(request.rows)
         super().evaluate(request)
 
 
@@ -412,7 +411,7 @@ def measure_searches(
     counting = CountingEvaluator(evaluator)
     search = PuctSearch(impartial_config(Resources(counting), config), counting)
     games, reports = positions_of_a_game(search, *board, BENCHMARK_STAGES), list[SearchReport]()
-    counting.rows = counting.calls = 0
+    counting.rows.clear()
     for each in games:
         search.clear()
         reports.append(search.run(each, Limits(visits, cancel=cancel)))
@@ -422,8 +421,8 @@ def measure_searches(
     return Speed(
         positions=len(reports),
         visits=sum(report.visits for report in reports),
-        evaluations=counting.rows,
-        batches=counting.calls,
+        evaluations=sum(counting.rows),
+        batches=len(counting.rows),
         seconds=sum(report.seconds for report in reports),
     )
 

@@ -1,5 +1,7 @@
 """The network search as a whole: it repeats itself exactly, keeps its tree and obeys the rules."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from fake_evaluators import FakeEvaluator, RecordingEvaluator
@@ -17,9 +19,11 @@ from puct_support import (
 )
 from signatures import PUCT_FILE, puct_signature
 
+from gtp_engine.engine.searches import CountingEvaluator
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     EvaluationOptions,
+    Evaluator,
     ExclusiveEvaluator,
     ForwardingEvaluator,
     Request,
@@ -59,8 +63,10 @@ def test_a_slow_evaluator_does_not_change_the_search() -> None:
     ("seed", "pipeline", "pairs", "most"),
     [(None, 3, True, 2), (None, 2, True, 2), (None, 1, True, 1), (None, 3, False, 1), (1, 3, True, 1)],
 )
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_two_calls_at_a_time(seed: int | None, pipeline: int, pairs: bool, most: int, is_shared: bool) -> None:
+@pytest.mark.parametrize("wrapper", [ExclusiveEvaluator, CountingEvaluator, ForwardingEvaluator])
+def test_two_calls_at_a_time(
+    seed: int | None, pipeline: int, pairs: bool, most: int, wrapper: Callable[[Evaluator], Evaluator]
+) -> None:
     """Neither with a seed, as they end in any order, nor through an evaluator that does not say so itself."""
 
     class Watched(AreaEvaluator):
@@ -73,11 +79,10 @@ def test_two_calls_at_a_time(seed: int | None, pipeline: int, pairs: bool, most:
             self.running -= 1
 
     evaluator = Watched(delay=0.002, pair_seconds=((2, 0.002),) if pairs else ())
-    wrapped = ForwardingEvaluator(evaluator) if is_shared else ExclusiveEvaluator(evaluator)
-    with Searching(wrapped, eval_batch=2, pipeline=pipeline, in_flight_share=1) as searcher:
+    with Searching(wrapper(evaluator), eval_batch=2, pipeline=pipeline, in_flight_share=1) as searcher:
         searcher.set_seed(seed)
         assert searcher.run(Game(7), Limits(100)).visits == 100
-    assert evaluator.most == (1 if is_shared else most)
+    assert evaluator.most == (1 if wrapper is ForwardingEvaluator else most)
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:
