@@ -32,16 +32,9 @@ def test_keys_and_numbers() -> None:
     lines: list[str] = []
     report = run_benchmark(seconds=0.02, repeats=1, progress=lines.append)
     assert json.loads(json.dumps(report)) == report
-    assert {size: set(row) for size, row in report["rollouts_per_s"].items()} == {
-        "9x9": {"uniform", "tactical"},
-        "19x19": {"uniform", "tactical"},
-    }
-    assert {size: set(row) for size, row in report["playouts_per_s"].items()} == {
-        "9x9": {"rave", "uct"},
-        "19x19": {"rave", "uct"},
-    }
-    for table in (report["rollouts_per_s"], report["playouts_per_s"]):
-        assert all(value > 0 for row in table.values() for value in row.values())
+    for what, kinds in (("rollouts_per_s", {"uniform", "tactical"}), ("playouts_per_s", {"rave", "uct"})):
+        assert {size: set(row) for size, row in report[what].items()} == {"9x9": kinds, "19x19": kinds}
+        assert all(value > 0 for row in report[what].values() for value in row.values())
     assert set(report["startup_s"]) == {"name", "first_genmove"}
     assert all(value > 0 for value in report["startup_s"].values())
     assert len(lines) == 3

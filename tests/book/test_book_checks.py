@@ -76,6 +76,13 @@ def test_a_record_beside_the_book(book: Book, tmp_path: Path, record: str, line:
     assert checks.compare_record(book, tmp_path / "a.sgf") == [line.format(best=best)]
 
 
+def test_white_loses_what_black_gains(book: Book, tmp_path: Path) -> None:
+    (tmp_path / "a.sgf").write_text("(;SZ[5];B[cc];W[cd])")
+    book.nodes[1].moves[2].to = 2
+    _, found = checks.compare_record(book, tmp_path / "a.sgf")
+    assert found.endswith("W C2: B+8.0 (from B+5.8 to B+10.2), 5.5 points lost; best A1, B+2.5 (from B+2.0 to B+3.0)")
+
+
 def test_a_record_that_cannot_be_compared(book: Book, tmp_path: Path) -> None:
     (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa])")
     with pytest.raises(ConfigError, match="5x5, the book's board"):

@@ -68,10 +68,8 @@ def test_a_confirmation_is_the_same_however_the_board_is_turned() -> None:
         report = searches.confirm(game.transformed(symmetry), WHITE, deadline=inf, cancel=CancelToken())
         assert report is not None and report.raw is not None
         maps = (report.ownership_black, report.raw.policy, report.raw.ownership_black)
-        back, owners = (
-            {new: old for old, new in turned.items()},
-            [by[point] for point in turned.values() for by in maps],
-        )
+        back = {new: old for old, new in turned.items()}
+        owners = [by[point] for point in turned.values() for by in maps]
         moves = [(back[move.point], move.visits, *map(back.__getitem__, move.pv)) for move in report.moves]
         found.add((report.value_black, *moves, *owners))
     assert len(found) == 1

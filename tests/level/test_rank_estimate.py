@@ -106,10 +106,8 @@ def test_half_a_game_has_an_estimate_from_what_there_is(table: rank_estimate.Ran
 def test_an_interval_without_an_end_says_so() -> None:
     texts = {(14, 14, 14): "5k or weaker", (1, 1, 1): "9d or stronger", (13, 13, 13): "4k"}
     for ranks, text in (texts | {(12, 14, 10): "3k, between 5k or weaker and 1k"}).items():
-        assert (
-            rank_estimate.played_like_text("Ann", rank_estimate.RankEstimate(*ranks, 30, 1).to_json())
-            == f"Ann played like {text}."
-        )
+        estimate = rank_estimate.RankEstimate(*ranks, 30, 1).to_json()
+        assert rank_estimate.played_like_text("Ann", estimate) == f"Ann played like {text}."
     found = rank_estimate.RankEstimate(12, 14, 10, 30, 1).to_json()
     assert found == {
         "rank": "3k", "low": "5k", "high": "1k", "or_weaker": True, "or_stronger": False, "moves": 30, "games": 1

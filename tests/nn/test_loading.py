@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -27,6 +27,7 @@ from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.nn import loading, named_networks, onnx_model
+from gtp_engine.nn.call_times import _call_of_pairs
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.loading import EVALUATION, disagreement
 from gtp_engine.nn.metadata import read_metadata, read_properties
@@ -398,6 +399,12 @@ def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkey
     clock = iter([0.0, 6.0] * 4 + [0.0, 1.0] * 4)
     monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert disagreement(model, rival) == "takes 3.0 times as long as the CPU", "for each position"
+
+
+def test_a_call_of_pairs_is_one_of_three(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, one_thread = OnnxModel(networks / "small.onnx", CPU, batch=1), cast(Any, SimpleNamespace(map=map))
+    monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=count(0, 6).__next__))
+    assert _call_of_pairs(model, 1, (9, 9), one_thread) == 2.0
 
 
 def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,11 +153,8 @@ def test_what_old_versions_say_of_time_left_and_errors(tmp_path: Path, version: 
     old = tiny_networks.v7_network(tmp_path / "old.onnx", policies=1, misc=misc, model_version=version)
     positions, _ = random_rows(2, 5)
     out = evaluate(evaluator_of(old), positions, (5, 5))
-    raw, scales, found = (
-        raw_outputs(old, positions, 1, (5, 5)).misc,
-        Scales(),
-        (out.winloss_error[1], out.score_error[1]),
-    )
+    raw, scales = raw_outputs(old, positions, 1, (5, 5)).misc, Scales()
+    found = (out.winloss_error[1], out.score_error[1])
     if power is None:
         assert (out.time_left[1], *found) == (-1, -1, -1)
         return

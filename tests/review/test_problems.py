@@ -179,10 +179,8 @@ def test_where_no_group_dies_the_answer_gains_most() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_life_of_the_surrounded_stones_decides(turned: bool) -> None:
     """The four stones and two eyes are worth 12 points more alive than dead."""
-    frame = framed(
-        position(CORNER.translate(str.maketrans("XO", "OX")) if turned else CORNER),
-        parse_region("A1:B1", width=13, height=13),
-    )
+    corner = CORNER.translate(str.maketrans("XO", "OX")) if turned else CORNER
+    frame = framed(position(corner), parse_region("A1:B1", width=13, height=13))
     alive = frame.board.score().margin_black + frame.board.komi
     assert frame.life == alive + (6 if turned else -6)
 

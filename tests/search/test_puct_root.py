@@ -150,11 +150,8 @@ def test_only_a_move_to_play_is_drawn(first_move: FirstMove, values: dict[str, f
 
 def test_wide_root_noise_makes_an_analysis_explore_more_moves() -> None:
     def tried(noise: float) -> int:
-        return len(
-            search(
-                Game(9), SearchRequest(Limits(400), wide_root_noise=noise), FakeEvaluator(), symmetry_pruning=False
-            ).moves
-        )
+        request = SearchRequest(Limits(400), wide_root_noise=noise)
+        return len(search(Game(9), request, FakeEvaluator(), symmetry_pruning=False).moves)
 
     assert tried(0.0) < tried(0.1) < tried(1.0)
 

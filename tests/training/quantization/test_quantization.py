@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -59,6 +61,7 @@ from gtp_engine.training.quantization.sensitivity import (
     difference,
     measure_sensitivities,
     sample_outputs,
+    speeds,
 )
 
 CPU = Runtime(PROVIDERS["cpu"], "float32")
@@ -417,12 +420,17 @@ def test_a_file_is_quantized(path: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert (len(result.sensitivities), result.exact) == (4, frozenset())
     ((has_vnni, comparison),) = read_quality(target).items()
     assert has_vnni == ("avx_vnni" in simd)
-    assert (comparison.policy_kl, comparison.winrate_error) == (
-        result.differences["int8"].policy_kl,
-        result.differences["int8"].winrate_error,
-    )
+    found = result.differences["int8"]
+    assert (comparison.policy_kl, comparison.winrate_error) == (found.policy_kl, found.winrate_error)
     assert comparison.speeds.keys() == {"float32", "int8"}
     assert is_made_from(target, path)
+
+
+def test_speeds_are_in_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(perf_counter=count(0, 0.25).__next__)
+    monkeypatch.setattr("gtp_engine.training.quantization.sensitivity.time", clock)
+    model, examples = SimpleNamespace(batch=4, run=lambda *inputs: None), Inputs(np.zeros((3, 1)), np.zeros((3, 1)))
+    assert speeds({"net": cast(Any, model)}, examples) == {"net": 2 * 4 / 0.75}, "of two calls"
 
 
 @pytest.mark.usefixtures("no_waiting")
