@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -64,6 +65,14 @@ def test_any_wait_may_be_allowed(start: Starter, timeout: float) -> None:
 def test_command_that_cannot_run_is_named(start: Starter, command: str) -> None:
     with pytest.raises(EngineStartError, match="first: cannot run"):
         start(command=command)
+
+
+def test_log_without_a_place_to_read_on_from_is_named() -> None:
+    reader, writer = os.pipe()
+    with pytest.raises(EngineStartError, match=r"first: cannot write the log '/dev/fd/.*': Illegal seek"):
+        wait_for(EngineConnection.popen(engine(""), label="first", log=f"/dev/fd/{writer}"))
+    os.close(reader)
+    os.close(writer)
 
 
 def test_errors_keep_what_is_useful(start: Starter) -> None:

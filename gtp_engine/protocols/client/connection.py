@@ -343,9 +343,11 @@ class DialogueLog:
 
     def __init__(self, path: Path | str | None, label: str) -> None:
         self._path: Final = path
-        with _starting(label, f"cannot write the log {whole(str(path))}"):
-            self.file: Final[IO[bytes] | None] = None if path is None else Path(path).open("ab", buffering=0)  # noqa: SIM115
-        self._start: Final = 0 if self.file is None else self.file.tell()
+        with _starting(label, f"cannot write the log {whole(str(path))}"), contextlib.ExitStack() as opened:
+            file = None if path is None else opened.enter_context(Path(path).open("ab", buffering=0))
+            self.file: Final[IO[bytes] | None] = file
+            self._start: Final = 0 if file is None else file.tell()  # a pipe has no such place
+            opened.pop_all()
         self._kept = b""
 
     def __enter__(self) -> Self:

@@ -16,7 +16,7 @@ Reports hold Black's view; each output shows that of the colour it is for.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,7 +28,7 @@ from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.report_values import ReportView, as_text, view_color
 from gtp_engine.search.limits import Reporting
-from gtp_engine.search.report import MoveReport, PositionResults, SearchReport, for_color
+from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -208,11 +208,15 @@ def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:
     position = MoveReport(
         point=PASS,
         visits=0,
+        value_black=report.value_black,
         expected_black=report.value_black,
         lcb=own.winrate,
+        utility_black=report.utility_black,
         utility_lcb=own.utility,
+        score_black=report.score_black,
+        score_stdev=report.score_stdev,
+        lead_black=report.lead_black,
         no_result=report.no_result,
-        **{each.name: getattr(report, each.name) for each in fields(PositionResults)},
     )
     added = (replace(position, point=p, prior=float(policy[p]), pv=(p,), pv_visits=(0,)) for p in others[:missing])
     return (*moves, *added)
