@@ -13,6 +13,7 @@ can be mixed with the weights of the search: a move that is worse than the best 
 imitation of people.  Formulas from KataGo 1.17 (`getPlaySelectionValues` again).
 """
 
+from math import sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -54,21 +55,22 @@ _POINTS_LOSS: Final = 0.5
 """How much worse than the pass, in utility and in expected points, another move may be."""
 
 _ENOUGH_VISITS: Final = 500
-"""Visits above which a move has been searched enough, whatever the pass has; see `_is_searched`."""
+"""Visits above which a move has been searched enough to be compared with the pass, whatever that has; below, its weight
+has to be more than twice the root of the pass's."""
 
 _TINY: Final = 1e-50
 
 
 class RootMoves(NamedTuple):
-    """The root's moves whose nodes have visits, k of them, as columns; those of edges without visits have no weight."""
+    """Moves of the root, k of them, as columns; those of edges without visits have no weight."""
 
-    nodes: NDArray[np.int64]  # [k]
+    nodes: NDArray[np.int64]  # [k] ROOT if the move was not tried
     points: NDArray[np.int64]  # [k] or PASS
     priors: Floats  # [k] as the search used them
     visits: NDArray[np.int64]  # [k] of the edges
     node_visits: NDArray[np.int64]  # [k]
     means: Floats  # [k, MEAN_COLUMNS], the weights those of the edges
-    utilities: Floats  # [k] for the side to play, with the ending bonus
+    utilities: Floats  # [k] for the side to play, with the ending bonus; 0 without weight (KataGo's)
     radius: Floats  # [k] `lcb_stdevs` standard deviations
 
 
@@ -91,8 +93,28 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         visits=visits,
         node_visits=node_visits,
         means=means,
-        utilities=sign * (means[:, UTILITY] + root.bonus[points]),
+        utilities=np.where(means[:, WEIGHT] > 0.0, sign * (means[:, UTILITY] + root.bonus[points]), 0.0),
         radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
+    )
+
+
+def untried_moves(tree: Tree, root: Root, params: Params, config: PuctConfig, tried: RootMoves) -> RootMoves:
+    """Return the root's moves that are neither among those `tried` nor left out, with its own means but no weight."""
+    edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
+    points = tree.move[edges]
+    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, tried.points)]
+    none = np.zeros(edges.size, dtype=np.int64)
+    means = np.repeat(tree.mean[[ROOT]], edges.size, axis=0)
+    means[:, [WEIGHT, WEIGHT_SQUARE]] = 0.0
+    return RootMoves(
+        nodes=none + ROOT,
+        points=tree.move[edges].astype(np.int64),
+        priors=tree.prior[edges].astype(np.float64),
+        visits=none,
+        node_visits=none,
+        means=means,
+        utilities=(1.0 if root.color == BLACK else -1.0) * means[:, UTILITY],
+        radius=np.full(edges.size, 2.0 * config.lcb_stdevs * utility_radius(params)),
     )
 
 
@@ -194,23 +216,15 @@ def passes_too_early(moves: RootMoves, color: int, ownership_black: NDArray[np.f
     passing = moves.means[at_pass[0]]
     sign = 1.0 if color == BLACK else -1.0
     owned = sign * ownership_black
-    for mean, point, visits in zip(moves.means, moves.points.tolist(), moves.visits, strict=True):
+    for mean, point, visits in zip(moves.means, moves.points.tolist(), moves.visits.tolist(), strict=True):
         neighbors = [point - 1, point + 1, point - stride, point + stride]
         if point == PASS or (owned[point] < -_OWNED and not np.any(owned[neighbors] > _OWNED)):
             continue
         gain = sign * (mean - passing)
-        if (
-            _is_searched(int(visits), float(mean[WEIGHT]), float(passing[WEIGHT]))
-            and gain[UTILITY] > -_UTILITY_LOSS
-            and min(gain[SCORE], gain[LEAD]) > -_POINTS_LOSS
-        ):
+        is_searched = visits > _ENOUGH_VISITS or mean[WEIGHT] > 2.0 * sqrt(passing[WEIGHT])
+        if is_searched and gain[UTILITY] > -_UTILITY_LOSS and min(gain[SCORE], gain[LEAD]) > -_POINTS_LOSS:
             return True
     return False
-
-
-def _is_searched(visits: int, weight: float, pass_weight: float) -> bool:
-    """Return whether the means of a move can be compared with those of the pass."""
-    return visits > _ENOUGH_VISITS or weight > 2.0 * float(np.sqrt(pass_weight))
 
 
 # --- the choice of a move as people play ---
@@ -224,30 +238,16 @@ def human_weights(
     `weights` [k] are in visits, `utilities` [k] those for the side to play, `human` [k] probabilities of the human-like
     policy, 0 where a move must not be chosen by it; `points` [k] are the moves.
     """
-    total = float(weights.sum())
-    shares = _tilted(human, utilities, config.human_pikl_lambda)
-    if shares is None:
-        return weights
-    if config.human_ignore_pass and total > 0.0:
-        shares = _without_pass(shares, weights / total, points == PASS)
-    return weights + config.human_move_share * (total * shares - weights)
-
-
-def _tilted(human: Floats, utilities: Floats, scale: float) -> Floats | None:
-    """Return the policy tilted towards moves of high utility, its sum 1; None if it has no move."""
     is_played = human > 0.0
     if not is_played.any():
-        return None
-    behind = np.minimum(0.0, utilities - utilities[is_played].max())
-    factors = np.exp(behind / scale) if scale > 0.0 else (behind >= 0.0).astype(np.float64)
-    shares = human * factors
-    return np.asarray(shares / shares.sum(), dtype=np.float64)
-
-
-def _without_pass(shares: Floats, of_search: Floats, is_pass: NDArray[np.bool_]) -> Floats:
-    """Return the shares with the search's own for passing, if people would play anything else."""
+        return weights
+    # The policy tilted towards moves of high utility, its sum 1.
+    behind, scale = np.minimum(0.0, utilities - utilities[is_played].max()), config.human_pikl_lambda
+    shares: Floats = human * (np.exp(behind / scale) if scale > 0.0 else behind >= 0.0)
+    shares /= shares.sum()
+    total, is_pass = float(weights.sum()), points == PASS
     others = float(shares[~is_pass].sum())
-    if others <= 0.0:
-        return shares
-    passing = float(of_search[is_pass].sum())
-    return np.where(is_pass, of_search, shares * (1.0 - passing) / others)
+    if config.human_ignore_pass and total > 0.0 and others > 0.0:  # people would play anything else
+        of_search = weights / total
+        shares = np.where(is_pass, of_search, shares * (1.0 - float(of_search[is_pass].sum())) / others)
+    return weights + config.human_move_share * (total * shares - weights)

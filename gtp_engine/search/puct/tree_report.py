@@ -19,6 +19,7 @@ from gtp_engine.search.puct.choose import (
     pruned,
     root_moves,
     selection_weights,
+    untried_moves,
 )
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
 from gtp_engine.search.puct.expected_line import write_line
@@ -127,7 +128,7 @@ def progress_of(state: SearchState, playouts: int, seconds: float) -> Progress:
     visits = edge_visits(tree, slice(first, first + tried))[eligible]
     order = np.argsort(-visits, kind="stable")[:2]
     leaders = nodes[eligible[order]]
-    utilities = (tree.mean[leaders, UTILITY] + root.bonus[points[eligible[order]]]) * (1.0 if color == BLACK else -1.0)
+    utilities = for_color(tree.mean[leaders, UTILITY] + root.bonus[points[eligible[order]]], color)
     return Progress(
         seconds=seconds,
         visits=int(tree.visits[ROOT]),
@@ -295,17 +296,6 @@ def _results(mean: Floats) -> dict[str, Any]:
     }
 
 
-class _Candidates(NamedTuple):
-    """Moves to choose from, k of them: those that were tried as in `RootMoves`, then others."""
-
-    points: NDArray[np.int64]  # [k]
-    visits: NDArray[np.int64]  # [k]
-    weights: Floats  # [k] what they are chosen by, in visits
-    utilities: Floats  # [k] for the side to play
-    priors: Floats  # [k] as the search used them
-    leaves_out_pass: bool = False  # the pass is not to be chosen
-
-
 def _moves(
     state: SearchState, tried: RootMoves, temperature: float, random: np.random.Generator | None
 ) -> list[MoveReport]:
@@ -313,51 +303,33 @@ def _moves(
 
     A search that tried none, of a single visit or cancelled before, has the moves of largest prior.
     """
-    count = tried.nodes.size
-    found = _tried_moves(state, tried) if count > 0 else _untried_moves(state, tried)
-    if found.points.size == 0:
+    tree, root, params, config = state.tree, state.root, state.params, state.config
+    count, without_pass = tried.points.size, _leaves_out_pass(state, tried)
+    moves = tried if count > 0 else untried_moves(tree, root, params, config, tried)
+    if moves.points.size == 0:
         return []
-    if state.human is not None and state.human_config.human_move_share > 0.0:
-        untried = _untried_moves(state, tried) if count > 0 and random is not None else None
-        found = _chosen_as_people(state, state.human, found, untried)
-    order = np.lexsort((-found.priors, -found.visits, -found.weights)).tolist()
+    if count > 0:
+        weights = selection_weights(tried, tree, params, config, without_pass=without_pass)
+    else:
+        weights = pruned(moves.priors, config) if moves.priors.any() else moves.priors
+    human, human_config = state.human, state.human_config
+    if human is not None and human_config.human_move_share > 0.0:
+        utilities = for_color(1.0, root.color) * moves.means[:, UTILITY]
+        if count > 0 and random is not None:  # people also choose moves that were not tried
+            untried = untried_moves(tree, root, params, config, tried)
+            moves = RootMoves._make(map(np.concatenate, zip(tried, untried, strict=True)))
+            weights = np.append(weights, np.zeros(untried.points.size))
+            utilities = np.append(utilities, np.full(untried.points.size, utilities.mean()))
+        shares = np.maximum(0.0, human.policy[moves.points].astype(np.float64))
+        if without_pass:
+            shares[moves.points == PASS] = 0.0
+        weights = human_weights(weights, utilities, shares, moves.points, human_config)
+    order = np.lexsort((-moves.priors, -moves.visits, -weights)).tolist()
     if random is not None:
-        chosen = draw(found.weights, temperature, state.config.temperature_below, random)
+        chosen = draw(weights, temperature, config.temperature_below, random)
         order.remove(chosen)
         order.insert(0, chosen)
-    return [
-        _move(state, tried, i, float(found.weights[i])) if i < count else _untried_move(state, found, i)
-        for i in (order if count > 0 else order[:_POLICY_MOVES])
-    ]
-
-
-def _chosen_as_people(
-    state: SearchState, human: RawEvaluation, found: _Candidates, untried: _Candidates | None
-) -> _Candidates:
-    """Return the candidates with the weights of human-like play; people also choose moves that were not tried."""
-    if untried is not None:
-        count = untried.points.size
-        found = _Candidates(
-            points=np.append(found.points, untried.points),
-            visits=np.append(found.visits, untried.visits),
-            weights=np.append(found.weights, np.zeros(count)),
-            utilities=np.append(found.utilities, np.full(count, found.utilities.mean())),
-            priors=np.append(found.priors, untried.priors),
-            leaves_out_pass=found.leaves_out_pass,
-        )
-    shares = np.maximum(0.0, human.policy[found.points].astype(np.float64))
-    if found.leaves_out_pass:
-        shares[found.points == PASS] = 0.0
-    weights = human_weights(found.weights, found.utilities, shares, found.points, state.human_config)
-    return found._replace(weights=weights)
-
-
-def _tried_moves(state: SearchState, moves: RootMoves) -> _Candidates:
-    """Return the moves that have visits."""
-    without_pass = _leaves_out_pass(state, moves)
-    weights = selection_weights(moves, state.tree, state.params, state.config, without_pass=without_pass)
-    sign = for_color(1.0, state.root.color)
-    return _Candidates(moves.points, moves.visits, weights, sign * moves.means[:, UTILITY], moves.priors, without_pass)
+    return [_move(state, moves, i, float(weights[i])) for i in (order if count > 0 else order[:_POLICY_MOVES])]
 
 
 def _leaves_out_pass(state: SearchState, moves: RootMoves) -> bool:
@@ -368,28 +340,32 @@ def _leaves_out_pass(state: SearchState, moves: RootMoves) -> bool:
 
 
 def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float) -> MoveReport:
-    """Return the report of move i, which has this selection weight."""
-    tree, params, mean = state.tree, state.params, moves.means[i]
-    point, visits = int(moves.points[i]), int(moves.visits[i])
-    line = _line_from(state.kept, int(moves.nodes[i]), opponent(state.root.color))
-    if state.root.cleans_up:
-        line = line[:, : _length_of_game(state.root.passes, (point, *line[0].tolist())) - 1]
-    radius = float(moves.radius[i])
-    owned, deviation = state.move_ownership_at(int(moves.nodes[i]))
-    return replace(
+    """Return the report of move i, which has this selection weight; without a line if it was not tried."""
+    tree, mean, node = state.tree, moves.means[i], int(moves.nodes[i])
+    point, visits, radius = int(moves.points[i]), int(moves.visits[i]), float(moves.radius[i])
+    owned, deviation = state.move_ownership_at(node)
+    move = replace(
         _with_results(point, visits, mean, float(moves.priors[i])),
-        pv=(point, *line[0].tolist()),
-        pv_visits=(visits, *line[1].tolist()),
         human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(params),
-        utility_lcb=(float(moves.utilities[i]) if mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
-        weight=float(mean[WEIGHT]),
-        surplus_visits=max(0, int(moves.node_visits[i]) - visits),
-        surplus_weight=max(0.0, float(tree.mean[moves.nodes[i], WEIGHT] - mean[WEIGHT])),
-        pv_surplus_visits=tuple((line[2] - line[1]).tolist()),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
+        utility_lcb=float(moves.utilities[i]) - radius,
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
+    )
+    if node == ROOT:
+        return move
+    line = _line_from(state.kept, node, opponent(state.root.color))
+    if state.root.cleans_up:
+        line = line[:, : _length_of_game(state.root.passes, (point, *line[0].tolist())) - 1]
+    return replace(
+        move,
+        pv=(point, *line[0].tolist()),
+        pv_visits=(visits, *line[1].tolist()),
+        weight=float(mean[WEIGHT]),
+        surplus_visits=max(0, int(moves.node_visits[i]) - visits),
+        surplus_weight=max(0.0, float(tree.mean[node, WEIGHT] - mean[WEIGHT])),
+        pv_surplus_visits=tuple((line[2] - line[1]).tolist()),
     )
 
 
@@ -412,38 +388,6 @@ def _length_of_game(passes: int, line: tuple[int, ...]) -> int:
         if passes >= PHASE_PASSES:
             return length
     return len(line)
-
-
-def _untried_moves(state: SearchState, tried: RootMoves) -> _Candidates:
-    """Return the moves of the root that are not in `tried`, with its own utility; their weights are their priors."""
-    tree, root = state.tree, state.root
-    edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
-    points = tree.move[edges]
-    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, tried.points)]
-    priors = tree.prior[edges].astype(np.float64)
-    return _Candidates(
-        points=tree.move[edges].astype(np.int64),
-        visits=np.zeros(edges.size, dtype=np.int64),
-        weights=pruned(priors, state.config) if priors.any() else priors,
-        utilities=np.full(edges.size, for_color(float(tree.mean[ROOT, UTILITY]), root.color)),
-        priors=priors,
-    )
-
-
-def _untried_move(state: SearchState, found: _Candidates, i: int) -> MoveReport:
-    """Return the report of candidate i, which has no visits: with the root's own results."""
-    mean, point = state.tree.mean[ROOT], int(found.points[i])
-    radius = 2.0 * state.config.lcb_stdevs * utility_radius(state.params)
-    owned, deviation = state.move_ownership_at(ROOT)
-    return replace(
-        _with_results(point, 0, mean, float(found.priors[i])),
-        human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
-        utility_lcb=for_color(float(mean[UTILITY]), state.root.color) - radius,
-        selection_weight=float(found.weights[i]),
-        ownership_black=owned,
-        ownership_stdev=deviation,
-    )
 
 
 def _human_prior(state: SearchState, point: int) -> float | None:
