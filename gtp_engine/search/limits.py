@@ -300,11 +300,17 @@ def find_position(
     """
     if root is None or root.conditions != wanted.conditions:
         return None
-    moves = moves_since(root.game, root.color, wanted.game, wanted.color)
-    if moves is None or (moves and any(each.depth != AT_ANY_DEPTH for each in wanted.restrictions)):
-        return None
-    node: int | None = _ROOT
-    for move in moves:
+    node = follow_game(child_by_move, root, wanted.game, wanted.color)
+    return None if node != _ROOT and any(each.depth != AT_ANY_DEPTH for each in wanted.restrictions) else node
+
+
+def follow_game(
+    child_by_move: Callable[[int, int], int | None], root: RootPosition, game: Game, color: int
+) -> int | None:
+    """Return the node of a position as `find_position` does, however the tree was searched."""
+    moves = moves_since(root.game, root.color, game, color)
+    node = None if moves is None else _ROOT
+    for move in moves or ():
         node = None if node is None else child_by_move(node, move)
     return node
 

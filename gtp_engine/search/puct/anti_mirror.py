@@ -19,7 +19,7 @@ from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
-from gtp_engine.search.puct.root import Mirror, half_turn
+from gtp_engine.search.puct.root import HALF_TURN, Mirror, mirror
 from gtp_engine.search.puct.utility import Params
 
 _LEAST_MIRRORED: Final = 7.0
@@ -80,7 +80,7 @@ class Mirroring(NamedTuple):
 
 def mirroring_in(game: Game, color: int) -> Mirroring | None:
     """Return what is known if the opponent of `color`, who is to play, mirrors; None if it does not."""
-    reflection = half_turn(game.width, game.height)
+    reflection = mirror(HALF_TURN, game.width, game.height)
     if not _mirrors(game, color, reflection):
         return None
     enemy, centre, width, height = opponent(color), NULL_POINT, game.width, game.height

@@ -33,9 +33,8 @@ from math import inf
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gtp_engine.config import Config, PuctConfig
+from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import (
     ALL_SYMMETRIES,
     ANY_SYMMETRY,
@@ -47,7 +46,7 @@ from gtp_engine.evaluation.evaluator import (
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, key_of_numbers, write_conditions, write_game
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import Conditions, Evaluation
-from gtp_engine.go.constants import BLACK, EMPTY, PASS
+from gtp_engine.go.constants import EMPTY, PASS
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Pace, Progress, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
@@ -100,8 +99,8 @@ from gtp_engine.search.puct.tree_report import (
     report_of,
 )
 from gtp_engine.search.puct.tree_store import Batch, Buffers, ReusableTree
-from gtp_engine.search.puct.utility import Params, utility_per_point, utility_radius
-from gtp_engine.search.report import RawEvaluation, SearchReport, completed
+from gtp_engine.search.puct.utility import utility_per_point, utility_radius
+from gtp_engine.search.report import SearchReport, completed, for_color
 
 
 class PuctSearch:
@@ -362,8 +361,9 @@ class SearchRun:
         mirrors = mirrors_of(game, positions) if prunes else []  # the opponent of who ponders may play either move
         same = duplicates(game, color, mirrors)
         left_out = same | (useless_points(game, color) if config.puct.useless_pruning else set())
+        ending = ending_points(game, color, raw.ownership_black, config.puct.ending_bonus)
         root = new_root(position, positions, left_out)._replace(
-            bonus=_ending_bonus(config.puct, position, raw, params)
+            bonus=for_color(utility_per_point(raw.score_black, params), color) * ending
             + (0.0 if request.bonus_black is None else request.bonus_black),
             cleans_up=cleans_up(config, game, info),
             pass_goes_on=goes_on,
@@ -580,12 +580,3 @@ class SearchRun:
             temperature = early_value(config, game, early=config.temperature_early, late=config.temperature)
             random = self._search.random
         return completed(report_of(self._state, self._playouts, self._pace.seconds(), temperature, random), game)
-
-
-def _ending_bonus(
-    config: PuctConfig, position: RootPosition, raw: RawEvaluation, params: Params
-) -> NDArray[np.float64]:
-    """Return the bonus on the utility of the root's moves late in a game, float64[n], Black's."""
-    points = ending_points(position.game, position.color, raw.ownership_black, config.ending_bonus)
-    sign = 1.0 if position.color == BLACK else -1.0
-    return sign * points * utility_per_point(raw.score_black, params)

@@ -54,8 +54,8 @@ Mirror = tuple[int, ...]
 """Where a symmetry of the board takes each point, by point; PASS, NULL_POINT and the wall stay where they are."""
 
 
-_HALF_TURN: Final = 3
-"""The number of the half turn, which reverses rows and columns; see `coords.transform`."""
+HALF_TURN: Final = 3
+"""The number of the symmetry that reverses rows and columns; see `coords.transform`."""
 
 
 def new_root(position: RootPosition, positions: Positions, left_out: Collection[int] = ()) -> Root:
@@ -289,8 +289,8 @@ def mirrors_of(game: Game, root: Positions) -> list[Mirror]:
     if game.board.info[KO_POINT] != NULL_POINT or root.forbidden[0].any():
         return []
     colors, numbers = game.board.color, range(1, 8 if game.width == game.height else 4)
-    mirrors = (_mirror(number, game.width, game.height) for number in numbers)
-    return [mirror for mirror in mirrors if np.array_equal(colors[list(mirror)], colors)]
+    mirrors = (mirror(number, game.width, game.height) for number in numbers)
+    return [each for each in mirrors if np.array_equal(colors[list(each)], colors)]
 
 
 def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
@@ -306,17 +306,12 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
         for y in ys if color == BLACK else reversed(ys):
             point = xy_to_point(x, y, width=game.width)
             if point not in found and colors[point] == EMPTY:
-                found.update(mirror[point] for mirror in mirrors if mirror[point] != point)
+                found.update(each[point] for each in mirrors if each[point] != point)
     return found
 
 
-def half_turn(width: int, height: int) -> Mirror:
-    """Return the symmetry that turns the board by 180 degrees."""
-    return _mirror(_HALF_TURN, width, height)
-
-
 @cache
-def _mirror(number: int, width: int, height: int) -> Mirror:
+def mirror(number: int, width: int, height: int) -> Mirror:
     """Return symmetry `number`, numbered as in `coords.transform`."""
     points = list(range(padded_length(width, height)))
     for y in range(height):

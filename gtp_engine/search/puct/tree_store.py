@@ -14,8 +14,8 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS, padded_length
-from gtp_engine.go.game import Game, moves_since
-from gtp_engine.search.limits import RootPosition, find_position
+from gtp_engine.go.game import Game
+from gtp_engine.search.limits import RootPosition, find_position, follow_game
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import new_means_work, new_results
 from gtp_engine.search.puct.expected_line import Bounds
@@ -126,9 +126,8 @@ _EDGE_ARRAYS: Final = ("move", "prior", "child", "edge_visits", "human_prior")
 
 
 def _bytes(tree: Tree) -> int:
-    """Return the bytes that the arrays of a tree take."""
-    own = sum(int(getattr(tree, name).nbytes) for name in (*_NODE_ARRAYS, *_EDGE_ARRAYS))
-    return own + sum(array.nbytes for array in (*tree.bias, *tree.graph))
+    """Return the bytes that the arrays of a tree take, but for what is remembered."""
+    return sum(array.nbytes for array in (*tree[:-3], *tree.bias, *tree.graph))
 
 
 class ReusableTree:
@@ -334,11 +333,7 @@ class ReusableTree:
     def node_of(self, game: Game, color: int) -> int | None:
         """Return the node of a position, however the tree was searched; None if it is not in the tree."""
         root = self._position if self.tree.state[ROOT] == EXPANDED else None
-        moves = None if root is None else moves_since(root.game, root.color, game, color)
-        node: int | None = None if moves is None else ROOT
-        for move in moves or ():
-            node = None if node is None else self.child_by_move(node, move)
-        return node
+        return None if root is None else follow_game(self.child_by_move, root, game, color)
 
     def _follow(self, position: RootPosition, *, pass_goes_on: bool) -> bool:
         """Return whether the root could be moved to `position` in the tree.

@@ -18,7 +18,7 @@ from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import SUPERKO, TAX
 from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.go.board import clone
-from gtp_engine.go.constants import BLACK, NULL_POINT
+from gtp_engine.go.constants import NULL_POINT
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, Pace, Progress, RootPosition, SearchRequest, avoid_until_depths
 from gtp_engine.search.players import leaf_players
@@ -212,19 +212,16 @@ def rollout_progress(tree: ReusableRolloutTree, position: RolloutPosition, playo
     """Return how a search is doing; its root must have been expanded."""
     arrays, children = tree.arrays, tree.children(ROOT)
     visits = arrays.visits[children.start : children.stop]
-    values = arrays.value[children.start : children.stop] / np.maximum(visits, 1)
-    order = np.argsort(-visits, kind="stable")[:2]
-    leader = order[0]
-    sign = 1.0 if position.color == BLACK else -1.0
-    runner_up = int(order[1]) if order.size > 1 else None
+    leaders = np.argsort(-visits, kind="stable")[:2]
+    values = arrays.value[children.start + leaders] / np.maximum(visits[leaders], 1)
     return Progress(
         seconds=seconds,
         visits=int(arrays.visits[ROOT]),
         playouts=playouts,
-        leader_visits=int(visits[leader]),
-        runner_up_visits=0 if runner_up is None else int(visits[runner_up]),
-        leader_is_best_value=runner_up is None or sign * values[leader] >= sign * values[runner_up],
-        winrate=winrate_of(float(values[leader]), position.color),
+        leader_visits=int(visits[leaders[0]]),
+        runner_up_visits=int(visits[leaders[1]]) if leaders.size > 1 else 0,
+        leader_is_best_value=bool(for_color(values[0] - values[-1], position.color) >= 0.0),
+        winrate=winrate_of(float(values[0]), position.color),
         choices=number_of_choices(tree, position),
     )
 
