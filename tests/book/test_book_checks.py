@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from book.books import HEADER, link, node, searched_book, small_book, write
-from fake_evaluators import FakeEvaluator
 
 from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.engine.book import checks
-from gtp_engine.engine.book.book import Book
-from gtp_engine.engine.book.making import BookSearch
+from gtp_engine.engine.book.book import Book, BookMove, BookNode
+from gtp_engine.go.game import Game
 
 
 @pytest.fixture
@@ -55,10 +56,17 @@ def test_a_value_that_is_not_the_best_is_found(book: Book) -> None:
     assert "position 1: its value is 7, its best move has 8" in checks.check(book)
 
 
-def test_deeper_searches_are_compared(tmp_path: Path) -> None:
-    book = searched_book(tmp_path / "a.book", 10)
-    search = BookSearch(HEADER, FakeEvaluator(), visits=20, at_once=4)
-    assert "3 positions searched again with 20 visits" in checks.search_deeper(book, search, 3, seed=1)
+def test_deeper_searches_are_compared(book: Book) -> None:
+    found = {"": ("E3", 12.5), "C3": ("A1", 5.0), "C2": ("C3", 6.5)}
+
+    def answer(game: Game) -> BookNode:
+        vertex, score = found[" ".join(game.vertex(move.point) for move in game.moves)]
+        return BookNode("", (), 9, 0.0, 0.0, [BookMove(vertex, 1.0, 9, score)])
+
+    search: Any = SimpleNamespace(visits=9, search=lambda games: map(answer, games))
+    text = checks.search_deeper(book, search, 5, seed=1)
+    assert text.startswith("3 positions searched again with 9 visits: scores differ by 2.50 points on average, ")
+    assert "3.00 in the middle, 4.00 at most; 33% within the error bars, 67%" in text
 
 
 @pytest.mark.parametrize(

@@ -161,11 +161,13 @@ def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path, monkey
     monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     hint = quantization_hint(files, openvino, ["avx_vnni"])
     assert "`gtp-engine models quantize " in hint and "small.onnx" in hint
-    assert (
-        quantization_hint(files, openvino, ["avx2"]) == quantization_hint(files, PROVIDERS["cpu"], ["avx_vnni"]) == ""
-    )
-    both = find_networks(networks / "katago.onnx")
-    assert quantization_hint(both["policy"], openvino, ["avx_vnni"]) == ""
+    for provider, simd in ((openvino, "avx2"), (PROVIDERS["cpu"], "avx_vnni")):
+        assert quantization_hint(files, provider, [simd]) == ""
+    both, alphago = find_networks(networks / "katago.onnx"), find_networks(networks / "policy.onnx", needs_value=False)
+    for each in (both, alphago):
+        assert quantization_hint(each["policy"], openvino, ["avx_vnni"]) == ""
+    monkeypatch.setattr("gtp_engine.nn.network_files.kept_network", lambda key: b"{}")
+    assert quantization_hint(files, openvino, ["avx_vnni"]) == "", "a trial has found that it gains nothing"
     assert both["policy"] is both["value"], "a network and its copy are compared, and hashed, once"
 
 
