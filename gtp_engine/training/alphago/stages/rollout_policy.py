@@ -17,7 +17,7 @@ A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-po
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -83,21 +83,25 @@ _HANDCRAFTED: Final = FIRST_DIAMOND + 3
 """The number of weights that belong neither to patterns nor to diamonds."""
 
 
-@cache
-def _numbering() -> tuple[Ints, IntArray, Ints, Ints]:
-    """Return the indices of patterns; computing them takes half a second.
+class _Numbering(NamedTuple):
+    """The indices of patterns."""
 
-    The codes of playable patterns [S], each the smallest of its orientations; the index of each code among them, for
-    Black and for White [2, PATTERNS], 0 for patterns that are not playable; the codes of the plain patterns [Q]; the
-    index of each pattern's plain pattern [S].
-    """
+    patterns: Ints  # [S] codes of playable patterns, each the smallest of its orientations
+    kinds: IntArray  # [2, PATTERNS] index of each code, for Black and for White; 0 for patterns that are not playable
+    plains: Ints  # [Q] codes of the plain patterns
+    plain_of: Ints  # [S] index of each pattern's plain pattern
+
+
+@cache
+def _numbering() -> _Numbering:
+    """Return the indices; computing them takes half a second."""
     codes = np.arange(PATTERNS)
     least, playable = pattern_images(codes).min(axis=0), playable_patterns(codes)
     patterns = np.unique(least[playable])
     kinds = np.where(playable, np.searchsorted(patterns, least), 0)
     plains, plain_of = np.unique(least[plain_patterns(patterns)], return_inverse=True)
     both = np.stack([kinds, kinds[swapped_patterns(codes)]]).astype(np.int32)
-    return patterns, both, plains, plain_of
+    return _Numbering(patterns, both, plains, plain_of)
 
 
 class WeightSpace:
