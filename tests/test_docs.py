@@ -151,7 +151,7 @@ def recipes() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("title", recipes())
 def test_a_recipe_names_what_its_files_hold(title: str) -> None:
-    """A name in a step, such as `_PRESETS`, is in a file that this step or an earlier one names."""
+    """A name in a step, such as `PRESETS`, is in a file that this step or an earlier one names."""
     sources = ""
     for step in recipes()[title]:
         words = re.findall(r"`([^`]+)`", step)

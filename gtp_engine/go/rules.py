@@ -131,7 +131,7 @@ class Rules:
         text = of_kind(text, str, "rules").strip()
         preset = _BY_SQUEEZED_NAME.get(_squeeze(text))
         if preset is not None:
-            return preset.rules
+            return preset
         if text.startswith("{"):
             values = _read_json(text)
         elif _COMPACT.match(text):
@@ -174,13 +174,13 @@ class Rules:
 
     def preset_name(self) -> str | None:
         """Return the first preset with these rules, or None; of equal presets (japanese, korean) the first."""
-        return next((preset.name for preset in _PRESETS if preset.rules == self), None)
+        return next((name for name, rules in PRESETS.items() if rules == self), None)
 
     def default_komi(self) -> float:
         """Return the usual komi under the rules, in points for White."""
         by_area = _KOMI_BUTTON if self.has_button else _KOMI_AREA
         usual = _KOMI_TERRITORY if self.scoring is Scoring.TERRITORY else by_area
-        return next((preset.komi for preset in _PRESETS if preset.rules == self), usual)
+        return _OTHER_KOMI.get(self, usual)
 
     def fair_komi(self, width: int, height: int) -> float:
         """Return the komi for an even game on a board, in points for White: the usual one, but for 9x9.
@@ -206,14 +206,6 @@ _KOMI_9X9: Final = 7.0
 """Points; KataGo's defaults.  A button is worth half a point, so area komi drops by one half."""
 
 
-class _Preset(NamedTuple):
-    """A named rule set with its komi in points."""
-
-    name: str
-    rules: Rules
-    komi: float = _KOMI_AREA
-
-
 def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO) -> Rules:
     """Return area rules for play between people, who may agree on dead stones."""
     return Rules(ko=ko, suicide=suicide, white_handicap_bonus=bonus, friendly_pass_ok=True)
@@ -229,29 +221,30 @@ _ING: Final = _human(Ko.POSITIONAL, suicide=True)
 _CGOS: Final = Rules(suicide=False)
 """The Computer Go Server's rules, which count every stone left on the board; KataGo has no name for them."""
 
-_PRESETS: Final = (
-    _Preset("tromp-taylor", Rules()),
-    _Preset("chinese", _CHINESE),
-    _Preset("chinese-ogs", _CHINESE_SERVER),
-    _Preset("chinese-kgs", _CHINESE_SERVER),
-    _Preset("japanese", _JAPANESE, _KOMI_TERRITORY),
-    _Preset("korean", _JAPANESE, _KOMI_TERRITORY),
-    _Preset("stone-scoring", _STONES),
-    _Preset("ancient-area", _STONES),
-    _Preset("ancient-territory", replace(_JAPANESE, tax=Tax.ALL), _KOMI_TERRITORY),
-    _Preset("aga", _AGA),
-    _Preset("bga", _AGA),
-    _Preset("french", _AGA),
-    _Preset("aga-button", replace(_AGA, has_button=True), _KOMI_BUTTON),
-    _Preset("new-zealand", _NEW_ZEALAND, 7.0),
-    _Preset("nz", _NEW_ZEALAND, 7.0),
-    _Preset("ing", _ING),
-    _Preset("goe", _ING),
-    _Preset("cgos", _CGOS),
-)
-
-PRESETS: Final[Mapping[str, Rules]] = {preset.name: preset.rules for preset in _PRESETS}
+PRESETS: Final[Mapping[str, Rules]] = {
+    "tromp-taylor": Rules(),
+    "chinese": _CHINESE,
+    "chinese-ogs": _CHINESE_SERVER,
+    "chinese-kgs": _CHINESE_SERVER,
+    "japanese": _JAPANESE,
+    "korean": _JAPANESE,
+    "stone-scoring": _STONES,
+    "ancient-area": _STONES,
+    "ancient-territory": replace(_JAPANESE, tax=Tax.ALL),
+    "aga": _AGA,
+    "bga": _AGA,
+    "french": _AGA,
+    "aga-button": replace(_AGA, has_button=True),
+    "new-zealand": _NEW_ZEALAND,
+    "nz": _NEW_ZEALAND,
+    "ing": _ING,
+    "goe": _ING,
+    "cgos": _CGOS,
+}
 """Every preset by its name, in the order of the documents' table."""
+
+_OTHER_KOMI: Final = {_NEW_ZEALAND: 7.0}
+"""Usual komi of presets that have another one than their scoring and their button suggest, points."""
 
 KGS_NAMES: Final = {"chinese": "chinese-kgs", "japanese": "japanese", "aga": "aga", "new_zealand": "new-zealand"}
 """The presets for the arguments of `kgs-rules` (KGS plays Chinese rules with positional superko)."""
@@ -262,7 +255,7 @@ def _squeeze(name: str) -> str:
     return re.sub(r"[-_\s]", "", name).lower()
 
 
-_BY_SQUEEZED_NAME: Final = {_squeeze(preset.name): preset for preset in _PRESETS}
+_BY_SQUEEZED_NAME: Final = {_squeeze(name): rules for name, rules in PRESETS.items()}
 
 
 def _unknown_name(text: str, names: Iterable[str]) -> RulesError:
@@ -313,12 +306,9 @@ def _read_json(text: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in data.items():
         key = _key(name)
-        if key.kind is None and isinstance(value, bool):
-            values[key.field] = value
-        elif key.kind is not None and isinstance(value, str):
-            values[key.field] = _parse_word(key, value)
-        else:
+        if not isinstance(value, bool if key.kind is None else str):
             raise RulesError(f"{key.name} {shown(value)}", expected=" or ".join(key.words))
+        values[key.field] = _parse_word(key, str(value))
     return values
 
 
