@@ -27,8 +27,7 @@ from numbers import Integral
 from typing import Final
 
 from gtp_engine.base.errors import HandicapError, of_kind
-from gtp_engine.go.constants import NULL_POINT
-from gtp_engine.go.coords import board_points, point_to_xy, xy_to_point
+from gtp_engine.go.coords import point_to_xy, xy_to_point
 
 MIN_HANDICAP: Final = 2
 """One stone is not a handicap but Black's ordinary first move."""
@@ -86,8 +85,7 @@ def free_handicap_points(n: int, width: int, height: int) -> tuple[int, ...]:
     Raises HandicapError, naming the maximum, when `n` is not 2 to width * height - 1.
     """
     _check_handicap(n, width * height - 1, what="handicap", width=width, height=height)
-    largest_pattern = _largest_pattern(width, height)
-    if n <= largest_pattern:
+    if n <= _largest_pattern(width, height):
         return _pattern_points(n, width, height)
     return _free_order(width, height)[:n]
 
@@ -100,7 +98,7 @@ def star_points(width: int, height: int) -> tuple[int, ...]:
     maximum = max_fixed_handicap(width, height)
     if maximum == 9 and min(width, height) < _FOURTH_LINE_SIZE:
         maximum = 5
-    return tuple(sorted(_pattern_points(maximum, width, height))) if maximum else ()
+    return tuple(sorted(_pattern_points(maximum, width, height)))
 
 
 def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int) -> None:
@@ -109,7 +107,7 @@ def _check_handicap(n: int, maximum: int, *, what: str, width: int, height: int)
 
 
 def _pattern_points(n: int, width: int, height: int) -> tuple[int, ...]:
-    """Return the points of the pattern of `n` stones; the board must be 7x7 or larger."""
+    """Return the points of the pattern of `n` stones, none for 0; for others the board must be 7x7 or larger."""
     columns, rows = _star_lines(width), _star_lines(height)
     places = (*_PLACES[: n - 1], _CENTRE) if n in (5, 7, 9) else _PLACES[:n]
     return tuple(xy_to_point(columns[column], rows[row], width=width) for column, row in places)
@@ -130,53 +128,38 @@ def _largest_pattern(width: int, height: int) -> int:
 
 @cache
 def _free_order(width: int, height: int) -> tuple[int, ...]:
-    """Return all points of the board in the order in which a large free handicap takes them."""
-    largest_pattern = _largest_pattern(width, height)
-    order = list(_pattern_points(largest_pattern, width, height)) if largest_pattern else []
+    """Return all points of the board in the order in which a large free handicap takes them.
+
+    After the places of a pattern it is always the one with the largest weighted distance to the points before it; among
+    equals the point opposite the last one, else the first from the bottom left, where the fixed places begin too.
+    """
+    pattern = _pattern_points(_largest_pattern(width, height), width, height)
+    order = [point_to_xy(point, width=width) for point in pattern]
     if min(width, height) >= _FOURTH_LINE_SIZE:
-        three_three = (2, height - 3), (width - 3, 2), (2, 2), (width - 3, height - 3)
-        order += [xy_to_point(x, y, width=width) for x, y in three_three]
-    # From the bottom left, as the fixed places begin there.
-    rest = sorted(set(board_points(width, height)) - set(order), key=lambda p: (-point_to_xy(p, width=width)[1], p))
-    corners = [point for point in rest if _edge_weight(point, width, height) == 0]
-    _spread_into(order, [point for point in rest if point not in corners], width=width, height=height)
-    _spread_into(order, corners, width=width, height=height)
-    return tuple(order)
+        order += [(2, height - 3), (width - 3, 2), (2, 2), (width - 3, height - 3)]
+    rest = [(x, y) for y in reversed(range(height)) for x in range(width) if (x, y) not in order]
+    weight = {place: _edge_weight(*place, width, height) for place in rest}
+    nothing_near = width**2 + height**2
+    distance = {place: min((_distance(place, other) for other in order), default=nothing_near) for place in rest}
+    opposite = None
+    while distance:
+        chosen = max(distance, key=lambda place: (weight[place] * distance[place], place == opposite))
+        order.append(chosen)
+        del distance[chosen]
+        opposite = width - 1 - chosen[0], height - 1 - chosen[1]
+        for place, old in distance.items():
+            distance[place] = min(old, _distance(place, chosen))
+    return tuple(xy_to_point(x, y, width=width) for x, y in order)
 
 
-def _edge_weight(point: int, width: int, height: int) -> int:
-    """Return the weight of a point for a handicap stone: 0 for a corner, else by its distance to the edge."""
-    x, y = point_to_xy(point, width=width)
+def _edge_weight(x: int, y: int, width: int, height: int) -> int:
+    """Return the weight of a point for a handicap stone: 0 for a corner, which comes last, else by its line."""
     from_side, from_end = min(x, width - 1 - x), min(y, height - 1 - y)
     if from_side == from_end == 0:
         return 0
     return _LINE_WEIGHTS[min(from_side, from_end, len(_LINE_WEIGHTS) - 1)]
 
 
-def _spread_into(order: list[int], candidates: list[int], *, width: int, height: int) -> None:
-    """Append all `candidates` to `order`, each time the one with the largest weighted distance to the points in it.
-
-    Among equals the point opposite the last one is chosen, else the first in `candidates`.
-    """
-    weight = {point: _edge_weight(point, width, height) for point in candidates}
-    xy = {point: point_to_xy(point, width=width) for point in candidates}
-    nothing_near = width**2 + height**2
-    distance = {
-        point: min((_distance(xy[point], other, width) for other in order), default=nothing_near)
-        for point in candidates
-    }
-    opposite = NULL_POINT
-    while distance:
-        chosen = max(distance, key=lambda p: (weight[p] * distance[p], p == opposite))
-        order.append(chosen)
-        del distance[chosen]
-        x, y = xy[chosen]
-        opposite = xy_to_point(width - 1 - x, height - 1 - y, width=width)
-        for point, old in distance.items():
-            distance[point] = min(old, _distance(xy[point], chosen, width))
-
-
-def _distance(xy: tuple[int, int], other: int, width: int) -> int:
+def _distance(place: tuple[int, int], other: tuple[int, int]) -> int:
     """Return the squared distance, which unlike a count of steps prefers gaps that are wide in both directions."""
-    x, y = point_to_xy(other, width=width)
-    return (xy[0] - x) ** 2 + (xy[1] - y) ** 2
+    return (place[0] - other[0]) ** 2 + (place[1] - other[1]) ** 2
