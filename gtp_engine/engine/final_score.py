@@ -39,7 +39,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import TRANSPOSE, Point, board_points, neighbors, points_by_number, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring, Tax
-from gtp_engine.go.scoring import Score, find_groups, groups_in_seki
+from gtp_engine.go.scoring import Score, find_groups
 from gtp_engine.search.limits import CancelToken, Limits
 from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import for_color
@@ -344,7 +344,7 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
     colors = remove_dead(game.board, dead)
     stride = int(game.board.info[STRIDE])
     owners = territory_owners(colors, stride)
-    in_seki = groups_in_seki(find_groups(colors.tolist(), owners.tolist(), stride))
+    in_seki = [group for group in find_groups(colors.tolist(), owners.tolist(), stride) if group.is_in_seki]
     seki = {point for group in in_seki for point in group.stones}
     if game.rules.tax is not Tax.NONE:
         owners[[point for group in in_seki for eye in group.eyes for point in eye]] = EMPTY

@@ -76,6 +76,7 @@ _REASONS: Final = {
 }
 _BUTTON_POINTS: Final = 0.5
 _RECORDS: Final = "gtp_engine.sgf"
+"""The package for records, which stands above this one and is imported on demand."""
 
 
 class _Pass(NamedTuple):
@@ -134,7 +135,7 @@ class Game:
         With `move_number` N (from 1) it is the position before move N.  A record is played as far as it can be read and
         played; `GameTree` says what was left out.  Raises SgfError for what is not a record of Go.
         """
-        game: Game = _records().game_of(data, move_number)
+        game: Game = import_module(_RECORDS).game_of(data, move_number)
         return game
 
     def to_sgf(
@@ -144,7 +145,8 @@ class Game:
 
         `from_sgf` turns it into an equal game.
         """
-        text: str = _records().format_sgf(self, black_name=black_name, white_name=white_name, result=result, date=date)
+        names = {"black_name": black_name, "white_name": white_name}
+        text: str = import_module(_RECORDS).format_sgf(self, **names, result=result, date=date)
         return text
 
     # --- state ---
@@ -240,9 +242,8 @@ class Game:
     @property
     def stones(self) -> dict[Point, Color]:
         """The colours of the stones on the board by point, row by row from the top left."""
-        colors = self._stones.color
-        points = points_by_number(self.width, self.height).values()
-        return {point: COLORS[colors[point]] for point in points if point != PASS and colors[point] != EMPTY}
+        colors, points = self._stones.color, self._points(board_points(self.width, self.height))
+        return {point: COLORS[colors[point]] for point in points if colors[point] != EMPTY}
 
     @property
     def hash(self) -> int:
@@ -483,7 +484,18 @@ class Game:
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
         for _ in range(count):
-            self._take_back()
+            self._next_player = None
+            self._history.remove_last()
+            self._moves.pop()
+            played = self._played.pop()
+            if not isinstance(played, _Pass):
+                self._stones.undo(played)
+            else:
+                self._stones.ko_point = played.ko_point
+                if played.history is not None:  # copies of the game share it
+                    self._history = played.history.copy()
+        if self._moves_on_board > len(self._moves):
+            self._board = None
 
     def set_up(self, stones: Iterable[AnyMove], first_player: int | str = BLACK) -> None:
         """Replace the position by `stones`, in which every chain must have a liberty; history starts there.
@@ -510,16 +522,14 @@ class Game:
 
     def tally(self, dead: Collection[int | str] = ()) -> dict[Color, SideCount]:
         """Return what the points of each colour are made of without the chains on `dead`."""
-        points = self._chains_on(dead)
         button = self.button_black
         if self.has_free_button:
             button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
-        komi = self._komi + self._rules.handicap_points(self.handicap)
-        colors, captured = self._stones.color, self._stones.captured
-        found = tally_position(
-            colors, self.width + 1, self._rules, captured=captured, komi=komi, button=button, dead=points
+        komi = self._komi + self._rules.handicap_points(self.handicap) - button
+        stones, points = self._stones, self._chains_on(dead)
+        return tally_position(
+            stones.color, self.width + 1, self._rules, captured=stones.captured, komi=komi, dead=points
         )
-        return {COLORS[color]: count for color, count in found.items()}
 
     # --- as pictures and arrays ---
 
@@ -699,21 +709,6 @@ class Game:
         self._history.add(stones.hash, 3 - color)
         return None
 
-    def _take_back(self) -> None:
-        """Undo the last move."""
-        self._next_player = None
-        self._history.remove_last()
-        self._moves.pop()
-        played = self._played.pop()
-        if not isinstance(played, _Pass):
-            self._stones.undo(played)
-        else:
-            self._stones.ko_point = played.ko_point
-            if played.history is not None:  # copies of the game share it
-                self._history = played.history.copy()
-        if self._moves_on_board > len(self._moves):
-            self._board = None
-
     def _since_pass(self) -> list[int]:
         """Return the keys of the positions since the last pass, that after it included."""
         count = next((i for i, move in enumerate(reversed(self._moves)) if move.point == PASS), len(self._moves))
@@ -737,11 +732,6 @@ class Game:
             if move.point != PASS:
                 break
         return count
-
-
-def _records() -> Any:
-    """Return the package for records, which stands above this one and is imported on demand."""
-    return import_module(_RECORDS)
 
 
 def _checked_komi(komi: float) -> float:

@@ -13,6 +13,7 @@ with a group of the other colour that cannot live by itself either.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gtp_engine.go.constants import BLACK, EMPTY, LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, WALL, WHITE, opponent
 from gtp_engine.go.coords import Color, neighbors
@@ -75,20 +76,14 @@ class SideCount:
         return self.territory + self.stones + self.prisoners - self.tax + self.komi
 
 
-@dataclass(frozen=True)
-class TaxedGroup:
+class TaxedGroup(NamedTuple):
     """Stones of one colour and the territory that connects them, as the taxes on eyes and groups count them."""
 
     color: int
     stones: frozenset[int]
     eyes: tuple[frozenset[int], ...]
-    shared: frozenset[frozenset[int]]
-    """The small neutral areas beside the group."""
-
-    @property
-    def needs_seki(self) -> bool:
-        """Whether the group cannot live by eyes of its own."""
-        return len(self.eyes) < 2 and sum(map(len, self.eyes)) <= LARGEST_SEKI_EYE
+    is_in_seki: bool
+    """Whether it lives only because neither side can play in a small area that it shares."""
 
 
 def territory_of(colors: Sequence[int], stride: int) -> list[int]:
@@ -110,14 +105,12 @@ def tally_position(
     *,
     captured: Sequence[int],
     komi: float,
-    button: float = 0.0,
     dead: Collection[int] = (),
-) -> dict[int, SideCount]:
+) -> dict[Color, SideCount]:
     """Return what both sides have in a position in which the stones on `dead` are dead and all other stones alive.
 
-    `komi` includes the handicap bonus; `button` is Black's points from the button under area rules (0.5, −0.5 or 0).
-    `captured[color]` is the number of stones of that colour that were captured.  Points in `dead` must hold stones,
-    which is not checked.
+    `komi` are all points that White gets, those for handicap and button too.  `captured[color]` is the number of stones
+    of that colour that were captured.  Points in `dead` must hold stones, which is not checked.
     """
     removed = Counter(colors[point] for point in dead)
     colors = list(colors)
@@ -127,14 +120,14 @@ def tally_position(
     tax = _tax(colors, owners, stride, rules.tax)
     is_area = rules.scoring is Scoring.AREA
     tallies = {}
-    for color in (BLACK, WHITE):
-        stones, prisoners = colors.count(color), captured[opponent(color)] + removed[opponent(color)]
+    for color in (Color.BLACK, Color.WHITE):
+        stones, prisoners = colors.count(color), captured[color.opponent] + removed[color.opponent]
         tallies[color] = SideCount(
             territory=owners.count(color),
             stones=stones if is_area else 0,
             prisoners=0 if is_area else prisoners,
             tax=tax[color],
-            komi=0.0 if color == BLACK else komi - button if is_area else komi,
+            komi=0.0 if color == BLACK else komi,
         )
     return tallies
 
@@ -144,40 +137,34 @@ def _tax(colors: Sequence[int], owners: Sequence[int], stride: int, tax: Tax) ->
     points = {BLACK: 0, WHITE: 0}
     if tax is Tax.NONE:
         return points
-    groups = find_groups(colors, owners, stride)
-    in_seki = groups_in_seki(groups)
-    for group in groups:
+    for group in find_groups(colors, owners, stride):
         eye_points = sum(map(len, group.eyes))
-        if group in in_seki:
+        if group.is_in_seki:
             points[group.color] += eye_points
         elif tax is Tax.ALL:
             points[group.color] += min(2, eye_points)
     return points
 
 
-def groups_in_seki(groups: Collection[TaxedGroup]) -> list[TaxedGroup]:
-    """Return the groups that live only because neither side can play in a shared area."""
-    needy = [group for group in groups if group.needs_seki]
-    return [
-        group
-        for group in needy
-        if any(other.color != group.color and not other.shared.isdisjoint(group.shared) for other in needy)
-    ]
-
-
 def find_groups(colors: Sequence[int], owners: Sequence[int], stride: int) -> list[TaxedGroup]:
     """Return the groups of a position; `owners` are those of the empty points (`territory_of`)."""
     holders = [color or owner for color, owner in zip(colors, owners, strict=True)]
     neutral = _components([point for point, holder in enumerate(holders) if holder == EMPTY], stride)
-    shared = [(area, _around(area, stride)) for area in neutral if len(area) <= LARGEST_SHARED_AREA]
+    small = [(area, _around(area, stride)) for area in neutral if len(area) <= LARGEST_SHARED_AREA]
     groups = []
+    needed: dict[int, set[frozenset[int]]] = {BLACK: set(), WHITE: set()}  # beside groups that cannot live by eyes
     for color in (BLACK, WHITE):
         for members in _components([point for point, holder in enumerate(holders) if holder == color], stride):
             stones = frozenset(point for point in members if colors[point] == color)
-            eyes = _components(members - stones, stride)
-            beside = frozenset(area for area, border in shared if not border.isdisjoint(stones))
-            groups.append(TaxedGroup(color, stones, eyes, beside))
-    return groups
+            eyes, shared = _components(members - stones, stride), set[frozenset[int]]()
+            if len(eyes) < 2 and sum(map(len, eyes)) <= LARGEST_SEKI_EYE:
+                shared = {area for area, border in small if not border.isdisjoint(stones)}
+            needed[color] |= shared
+            groups.append((color, stones, eyes, shared))
+    return [
+        TaxedGroup(color, stones, eyes, not shared.isdisjoint(needed[opponent(color)]))
+        for color, stones, eyes, shared in groups
+    ]
 
 
 def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], ...]:
