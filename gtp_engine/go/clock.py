@@ -184,7 +184,6 @@ class TimeSettings:
     @staticmethod
     def parse_gtp(words: Sequence[str]) -> "TimeSettings":
         """Return the settings of the three arguments of `time_settings`; raises TimeSettingsError."""
-        _check_words(words)
         if len(words) < 3:
             raise TimeSettingsError(_given(words), expected="MAIN_TIME OVERTIME STONES")
         return TimeSettings.parse(["canadian", *words])
@@ -196,7 +195,8 @@ class TimeSettings:
         The first word is one of `kinds` in upper or lower case, the others are numbers; further words are ignored, as
         KataGo does and KGS requires.  Raises TimeSettingsError.
         """
-        _check_words([*words, *kinds])
+        if not all(isinstance(word, str) for word in (*words, *kinds)):
+            raise TimeSettingsError(f"time settings {shown(words)}", expected="words")
         kind = words[0].lower().replace("byo-yomi", "byoyomi") if words else ""
         if kind not in kinds:
             raise TimeSettingsError(_given(words[:1]), expected=f"one of {', '.join(kinds)}")
@@ -279,14 +279,9 @@ def read_number(word: str) -> float:
     return float(word.replace(",", ".")) if _NUMBER.fullmatch(word) else math.nan
 
 
-def _check_words(words: Sequence[object]) -> None:
-    if not all(isinstance(word, str) for word in words):
-        raise TimeSettingsError(f"time settings {shown(words)}", expected="words")
-
-
 def _given(words: Sequence[str]) -> str:
     """Return the start of an error message about these arguments."""
-    return f"time settings {shown(' '.join(words))}"
+    return f"time settings {shown(' '.join(map(str, words)))}"
 
 
 def _parse_number(name: str, word: str) -> float | int:

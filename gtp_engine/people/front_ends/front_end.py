@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
-from gtp_engine.base.files import copy_whole, replacing
+from gtp_engine.base.files import copy_whole, replacing, writing
 from gtp_engine.base.worker_process import join_command
 
 NAME = "gtp-engine"
@@ -117,7 +117,7 @@ def difference(change: Change) -> str:
 
 def apply(change: Change) -> Path | None:
     """Write the new text, whole or not at all, and return the backup of an older file; raises ConfigError."""
-    try:
+    with writing(change.path, ConfigError, advice=""):
         target = change.path.resolve()  # the file itself, where its name is a link
         target.parent.mkdir(parents=True, exist_ok=True)
         backup = None if change.old is None else _back_up(target)
@@ -125,8 +125,6 @@ def apply(change: Change) -> Path | None:
             unfinished.write_text(change.new, encoding="utf-8", newline="\n")
             if change.old is not None:
                 shutil.copymode(target, unfinished)
-    except OSError as error:
-        raise ConfigError(f"cannot write {shown_path(change.path)}: {error.strerror or error}") from error
     return backup
 
 
