@@ -219,7 +219,8 @@ def play_level_games(
                 policy[PASS] = 0.0
                 moves[row] = int(openings[number].choice(policy.size, p=policy / policy.sum()))
             else:
-                skill = pairings[number][game.to_play - BLACK]
+                pairing, is_black = pairings[number], game.to_play == BLACK
+                skill = pairing.black_skill if is_black else pairing.white_skill
                 later[row], settings[row] = game, settings_of(skill, size, size)
         if later:
             moves |= levels.draw(positions, running.evaluation, later, settings)

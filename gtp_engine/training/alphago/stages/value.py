@@ -76,8 +76,8 @@ def value_games(
 
     def choose(positions: Positions, rows: int) -> NDArray[np.int64]:
         moves = [len(played.game.moves) - played.plan.opening_length for played in running.playing[:rows]]
-        phases: NDArray[np.int64] = 1 + np.sign(moves)  # before, at and after the random move
-        return phases
+        numbers: NDArray[np.int64] = 1 + np.sign(moves)  # of the players: before, at and after the random move
+        return numbers
 
     players, batch = SwitchedPlayer([supervised, uniform_player(), reinforced], choose), settings.parallel_games
     running = PolicyGames(
