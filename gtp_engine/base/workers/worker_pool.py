@@ -134,11 +134,6 @@ class _Ready(NamedTuple):
     is_warm: bool
 
 
-class _Refused(NamedTuple):
-    node: str
-    error: TengenError
-
-
 class _Answered(NamedTuple):
     task: int
     answer: Any
@@ -146,16 +141,18 @@ class _Answered(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A worker is gone."""
+    """A worker is gone, or cannot be made on a node because of an error."""
 
     reason: str
+    node: str | None = None
+    error: TengenError | None = None
 
 
 PLACED: Final = _Placed()
 
-WorkerMessage = _Placed | _Ready | _Refused | _Answered | Lost
-"""What a worker reports: that there is a process which becomes it, that it is ready or why it is not; then answers.
-The last is sent when it is gone."""
+WorkerMessage = _Placed | _Ready | _Answered | Lost
+"""What a worker reports: that there is a process which becomes it, and that it is ready; then answers.
+The last is sent when it is gone, or cannot be made."""
 
 
 class TaskRunner:
@@ -170,7 +167,7 @@ class TaskRunner:
         try:
             self._work = make()
         except Exception as error:
-            return _Refused(node, _known(error))
+            return Lost(str(_known(error)), node, _known(error))
         return _Ready(node, self._title is None or is_cache_filled(self._title))
 
     def do(self, number: int, task: Any) -> WorkerMessage:
@@ -359,12 +356,10 @@ class WorkerPool(Generic[Task, Answer]):
                     worker.since = time.monotonic()
             case _Ready():
                 self._is_ready(worker, message)
-            case _Refused():
-                if not isinstance(message.error, WorkerError | TaskError):  # so that it is refused anywhere else, too
-                    self._fail(message.error)
-                self._lose(worker, str(message.error), message.node)
-            case Lost():
-                self._lose(worker, message.reason, worker.node)
+            case Lost(reason, node, error):
+                if error is not None and not isinstance(error, WorkerError | TaskError):  # it cannot be made anywhere
+                    self._fail(error)
+                self._lose(worker, reason, node or worker.node)
 
     def _tell_status(self) -> None:
         if time.monotonic() >= self._tell_again and any(node != HERE for node in self.nodes):
