@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
-from gtp_engine.go.coords import board_points, parse_vertex, transformed_points
+from gtp_engine.go.coords import board_points, transformed_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.nn.symmetry import cell_orders, symmetry_count
@@ -203,14 +203,11 @@ class BookNode:
 
 
 class BookReply(NamedTuple):
-    """A move of the book in a game, a point of the game's board, with its value."""
+    """A move of the book in a game: the point of the game's board, and the move with its value."""
 
     point: int
+    move: BookMove
     found: Interval
-    visits: int
-    prior: float
-    is_in_book: bool
-    """Whether the position after the move is in the book."""
 
 
 @dataclass(frozen=True)
@@ -351,13 +348,11 @@ class Book:
         node = self.node(key)
         if node is None or not node.linked:
             return []
-        width, height = self.header.width, self.header.height
         replies = []
         for move, found in self.options(node):
-            canonical = parse_vertex(move.vertex, width=width, height=height)
-            point = mirrored(canonical, symmetry, (width, height), back=True)
+            point = mirrored(game.point(move.vertex), symmetry, (game.width, game.height), back=True)
             if game.is_legal(point):
-                replies.append(BookReply(point, found, move.visits, move.prior, move.to is not None))
+                replies.append(BookReply(point, move, found))
         return replies
 
     def options(self, node: BookNode) -> list[tuple[BookMove, Interval]]:
@@ -473,25 +468,25 @@ def _report(game: Game, replies: Sequence[BookReply]) -> SearchReport:
     policy = np.zeros(game.board.color.size, dtype=np.float32)
     moves: list[MoveReport] = []
     for reply in replies:
-        policy[reply.point] = reply.prior
+        policy[reply.point] = reply.move.prior
         score, value = reply.found.value - game.area_komi, _value_black(reply.found, game.area_komi)
         sign = 1.0 if game.to_play == BLACK else -1.0
         moves.append(
             MoveReport(
                 reply.point,
-                reply.visits,
+                reply.move.visits,
                 value_black=value,
                 expected_black=value,
                 pv=(reply.point,),
-                pv_visits=(reply.visits,),
-                prior=reply.prior,
+                pv_visits=(reply.move.visits,),
+                prior=reply.move.prior,
                 lcb=winrate_of(value, game.to_play),
                 utility_black=value,
                 utility_lcb=sign * value,
                 score_black=score,
                 lead_black=score,
                 score_stdev=(reply.found.upper - reply.found.lower) / 2.0,
-                weight=float(reply.visits),
+                weight=float(reply.move.visits),
                 selection_weight=float(len(replies) - len(moves)),
             )
         )

@@ -68,7 +68,8 @@ def position_lines(book: Book, game: Game) -> list[str]:
         after = game.copy()
         after.play(reply.point)
         line = " ".join([game.vertex(reply.point), *(vertex for vertex, _ in best_moves(book, after))])
-        source = "" if reply.is_in_book else f", {counted(reply.visits, 'visit')} of the position's own search"
+        visits = counted(reply.move.visits, "visit")
+        source = "" if reply.move.to is not None else f", {visits} of the position's own search"
         lines.append(f"{shown_interval(reply.found)}: {line}{source}")
     return lines
 
@@ -197,7 +198,7 @@ def to_tree(book: Book, most: int) -> GameTree:
             child = node.add_played(after.play(reply.point))
             child.comment = shown_interval(reply.found)
             added += 1
-            if reply.is_in_book and not after.is_over:
+            if reply.move.to is not None and not after.is_over:
                 waiting.append((child, after))
     return tree
 
