@@ -28,6 +28,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -204,15 +205,13 @@ def measure_network(
     for count in threads:
         progress(f"Evaluations in {counted(count, 'thread') if count else 'all threads'} …")
         for batch in batches:
-            evaluator = loaded(count, batch)
-            evaluations[str(count)][str(batch)] = _evaluations_per_second(evaluator, width, height, seconds)
-            evaluator.close()
+            with closing(loaded(count, batch)) as evaluator:
+                evaluations[str(count)][str(batch)] = _evaluations_per_second(evaluator, width, height, seconds)
     best = max(threads, key=lambda count: max(evaluations[str(count)].values()))
     progress("Search with the network …")
     for batch in batches:
-        evaluator = loaded(best, batch)
-        playouts[str(batch)] = _network_playouts_per_second(evaluator, seconds, repeats)
-        evaluator.close()
+        with closing(loaded(best, batch)) as evaluator:
+            playouts[str(batch)] = _network_playouts_per_second(evaluator, seconds, repeats)
     enough = GOOD_ENOUGH * max(playouts.values())
     smallest = next(batch for batch in batches if playouts[str(batch)] >= enough)
     recommended = {"network_threads": best, "eval_batch": smallest}

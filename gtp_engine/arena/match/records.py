@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide, completed
+from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import shown_path
 from gtp_engine.base.files import append, complete_lines, json_of, owning, replacing, writing
 from gtp_engine.base.steps import differences
@@ -75,11 +75,6 @@ class GameRecord:
     def to_line(self) -> str:
         """Return the record as one line of JSON without its end of line."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_line(cls, line: str) -> "GameRecord":
-        """Return the record of one line of JSON; raises ValueError or TypeError for anything else."""
-        return cls(**json_of(line))
 
 
 class MatchFolder:
@@ -199,7 +194,7 @@ class MatchFolder:
         if not self._results.exists():
             self._engines, self._openings = {}, None  # those of a match that `playing` replaces
             return
-        began = completed(old)
+        began = MatchSettings(first="-", second="-").identity() | old  # earlier versions had fewer settings
         if difference := differences(began, dict.fromkeys(began) | self._settings.identity()):
             raise MatchError(f"{self.path} holds another match ({difference}); choose another --out")
 
@@ -214,7 +209,7 @@ class MatchFolder:
         records: dict[int, GameRecord] = {}
         for number, line in enumerate(complete_lines(self._results, cut=cut), start=1):
             try:
-                record = GameRecord.from_line(line)
+                record = GameRecord(**json_of(line))
             except (ValueError, TypeError) as error:
                 raise MatchError(f"{self._results}, line {number}, is not a game: {error}") from error
             if record.game in records:

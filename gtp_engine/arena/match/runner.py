@@ -365,7 +365,7 @@ def job_of_games(commands: Iterable[str], *, threads: int) -> WorkerJob:
     with contextlib.suppress(TengenError):  # it may have been removed, if another network is named
         shipped = shipped_folder()
         files.add(shipped)
-    maker = partial(game_worker, commands=sent, shipped=shipped)
+    maker = partial(_GameWorker, commands=sent, shipped=shipped)
     return WorkerJob("match", [maker], sorted(files), threads, calls_kernels=False)
 
 
@@ -388,16 +388,6 @@ def _with_copies(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{escape(path.stem)}*")) if path.suffix == ".onnx" else [path]
 
 
-def game_worker(
-    place: WorkerPlace, commands: Mapping[str, list[str | Path]], shipped: Path | None
-) -> Callable[[GameTask], ReturnedGame]:
-    """Return a worker that plays games; `commands` are the words of the engines' commands."""
-    if shipped is not None:
-        use_as_shipped(place.path(shipped))
-    os.environ["PYTHONPATH"] = package_environment(dict(os.environ))["PYTHONPATH"]  # for `gtp-engine`
-    return _GameWorker({command: _command_at(words, place) for command, words in commands.items()}).play
-
-
 def _command_at(words: Sequence[str | Path], place: WorkerPlace) -> str:
     """Return a command of `_sent_command` as it is given at a place."""
     if words[0] != OWN_COMMAND:
@@ -407,26 +397,30 @@ def _command_at(words: Sequence[str | Path], place: WorkerPlace) -> str:
 
 
 class _GameWorker:
-    """Plays games of any matches, one after the other; the engines stay for the next game of the same match."""
+    """Plays games of any matches, one after the other; the engines stay for the next game of the same match.
 
-    def __init__(self, commands: Mapping[str, str]) -> None:
-        self._commands: Final = commands
+    `commands` are the words of the engines' commands.
+    """
+
+    def __init__(self, place: WorkerPlace, commands: Mapping[str, list[str | Path]], shipped: Path | None) -> None:
+        if shipped is not None:
+            use_as_shipped(place.path(shipped))
+        os.environ["PYTHONPATH"] = package_environment(dict(os.environ))["PYTHONPATH"]  # for `gtp-engine`
+        self._commands: Final = {command: _command_at(words, place) for command, words in commands.items()}
         folder = _log_folder()
         self._logs: Final = {side: folder / f"{side}.log" for side in SIDES}
         self._engines: dict[MatchSide, dict[str, str]] = {}
-        self._settings: MatchSettings | None = None
         self._pair: EnginePair | None = None
 
-    def play(self, task: GameTask) -> ReturnedGame:
+    def __call__(self, task: GameTask) -> ReturnedGame:
         """Return a game; raises MatchError."""
-        if self._pair is None or task.settings != self._settings:
+        first, second = (self._commands[task.settings.command(side)] for side in SIDES)
+        here = replace(task.settings, first=first, second=second)
+        if self._pair is None or here != self._pair.settings:
             if self._pair is not None:
                 self._pair.close()
                 self._pair.referee.close()
-            first, second = (self._commands[task.settings.command(side)] for side in SIDES)
-            here = replace(task.settings, first=first, second=second)
             self._pair = EnginePair(here, Referee(here), self._logs, self._engines.__setitem__)
-            self._settings = task.settings
         sizes = {side: log.stat().st_size if log.exists() else 0 for side, log in self._logs.items()}
         game = self._pair.play(task.number, task.opening)
         logs = {side: _log_since(log, sizes[side]) for side, log in self._logs.items()}

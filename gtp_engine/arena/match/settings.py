@@ -200,8 +200,3 @@ class MatchSettings(Section, name="match"):
 def stored(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings under the names that they have in files."""
     return {_STORED_NAMES.get(name, name): value for name, value in values.items()}
-
-
-def completed(identity: dict[str, Any]) -> dict[str, Any]:
-    """Return an identity with defaults added for settings that it lacks, because an earlier version wrote it."""
-    return MatchSettings(first="-", second="-").identity() | identity
