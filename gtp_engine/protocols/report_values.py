@@ -42,7 +42,7 @@ class ReportView:
         self._game: Final = game
         self._to_play: Final = to_play
         self._pv_length: Final = pv_length
-        self._wanted: Final = wanted
+        self.wanted: Final = wanted
         self.points: Final = board_points(game.width, game.height)
 
     def move(self, order: int, move: MoveReport) -> dict[str, Any]:
@@ -87,9 +87,9 @@ class ReportView:
         Each is there if it is known, and wanted as `name` followed by its key.
         """
         maps, points = {}, list(self.points)
-        if name in self._wanted and found.ownership_black is not None:
+        if name in self.wanted and found.ownership_black is not None:
             maps[""] = for_color(found.ownership_black[points].astype(np.float64), self.color)
-        if f"{name}Stdev" in self._wanted and found.ownership_stdev is not None:
+        if f"{name}Stdev" in self.wanted and found.ownership_stdev is not None:
             maps["Stdev"] = found.ownership_stdev[points].astype(np.float64)
         return maps
 

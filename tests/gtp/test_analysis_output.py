@@ -9,8 +9,8 @@ from analysis.fake_search import report_of
 from gtp_engine import Game, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import WHITE
-from gtp_engine.protocols.gtp.commands.analyze import AnalysisOptions
-from gtp_engine.protocols.gtp.reports import ReportWriter, format_evaluation
+from gtp_engine.protocols.gtp.reports import analysis_line, format_evaluation
+from gtp_engine.protocols.report_values import ReportView
 from gtp_engine.search.report import MoveReport, SearchReport, completed
 
 GAME = Game(2, 2, komi=0.5)
@@ -48,9 +48,8 @@ WHITE_REPORT = replace(REPORT, to_play=WHITE)
 def line(
     report: SearchReport, *flags: str, perspective: str = "sidetomove", is_kata: bool = True, **options: int
 ) -> str:
-    chosen = AnalysisOptions(flags={*flags}, **options)  # type: ignore[arg-type]
-    moves = (chosen.min_moves, chosen.max_moves)
-    return ReportWriter(GAME, perspective, moves, chosen.flags, is_kata=is_kata).line(report)
+    view = ReportView(GAME, perspective, report.to_play, None, {*flags})
+    return analysis_line(report, view, is_kata=is_kata, **options)
 
 
 def test_leela_zero_and_katago() -> None:

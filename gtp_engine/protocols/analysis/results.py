@@ -77,9 +77,9 @@ class _View(ReportView):
         """Return the entry of `moveInfos` for a move; the best has `order` 0."""
         move = replace(move, pv=move.pv[: _length_of_phase(self._game, move.pv)])
         info = {name: rounded(value) for name, value in self.move(order, move).items()}
-        if "includeNoResultValue" in self._wanted:
+        if "includeNoResultValue" in self.wanted:
             info["noResultValue"] = rounded(move.no_result)
-        if "includePVVisits" in self._wanted and move.pv_visits:
+        if "includePVVisits" in self.wanted and move.pv_visits:
             info |= {name: values[: len(info["pv"])] for name, values in self.pv_visits(move).items()}
         return info | self.rounded_maps(move, "includeMovesOwnership")
 

@@ -15,8 +15,8 @@ Reports hold Black's view; each output shows that of the colour it is for.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -68,48 +68,35 @@ _LEAST_OWNERSHIP: Final = 0.1
 # --- analyze commands and kata-raw-nn ---
 
 
-@dataclass(frozen=True)
-class ReportWriter:
-    """Formats reports about one position as lines; `perspective` is sidetomove, black or white.
+def analysis_line(
+    report: SearchReport, view: ReportView, *, is_kata: bool, min_moves: int = 0, max_moves: int | None = None
+) -> str:
+    """Return the line about a report; "" while no move has been searched.
 
-    `game` holds that position; it must not change, so an analysis in the background passes a copy.  `moves` are the
-    least and the most moves in a line (None: all), `pv_length` the most in a continuation, `flags` the parts that
-    KataGo's format has on request.
+    What the view wants are the parts that KataGo's format has on request.
     """
+    moves = _at_least(min_moves, report)[:max_moves]
+    if not moves:
+        return ""
+    write = _kata_move if is_kata else _lz_move
+    parts = [write(view, view.move(order, move), move) for order, move in enumerate(moves)]
+    if "rootInfo" in view.wanted:
+        root = view.root(report)
+        if (raw := report.raw) is not None:  # in KataGo's form for GTP
+            root |= {"rawStWrError": raw.winloss_error, "rawStScoreError": raw.score_error}
+            root["rawVarTimeLeft"] = raw.time_left
+        parts.append(f"rootInfo {_fields(root, _ROOT_FIELDS)}")
+    return " ".join([*parts, *_maps(view, report, "ownership")])
 
-    game: Game
-    perspective: str
-    moves: tuple[int, int | None]
-    flags: Set[str]
-    _: KW_ONLY
-    is_kata: bool
-    pv_length: int | None = None
 
-    def line(self, report: SearchReport) -> str:
-        """Return the line about a report; "" while no move has been searched."""
-        view = ReportView(self.game, self.perspective, report.to_play, self.pv_length, self.flags)
-        least, most = self.moves
-        moves = _at_least(least, report)[:most]
-        if not moves:
-            return ""
-        write = self._kata_move if self.is_kata else _lz_move
-        parts = [write(view, view.move(order, move), move) for order, move in enumerate(moves)]
-        if "rootInfo" in self.flags:
-            root = view.root(report)
-            if (raw := report.raw) is not None:  # in KataGo's form for GTP
-                root |= {"rawStWrError": raw.winloss_error, "rawStScoreError": raw.score_error}
-                root["rawVarTimeLeft"] = raw.time_left
-            parts.append(f"rootInfo {_fields(root, _ROOT_FIELDS)}")
-        return " ".join([*parts, *_maps(view, report, "ownership")])
-
-    def _kata_move(self, view: ReportView, fields: dict[str, Any], move: MoveReport) -> str:
-        """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
-        if "noResultValue" in self.flags:
-            fields["noResultValue"] = move.no_result
-        parts = [f"info {_fields(fields, _MOVE_FIELDS)} pv {' '.join(fields['pv'])}"]
-        visits = view.pv_visits(move)
-        parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in self.flags]
-        return " ".join([*parts, *_maps(view, move, "movesOwnership")])
+def _kata_move(view: ReportView, fields: dict[str, Any], move: MoveReport) -> str:
+    """Return a move as KataGo writes it; its scoreMean is the lead, for tools older than scoreLead."""
+    if "noResultValue" in view.wanted:
+        fields["noResultValue"] = move.no_result
+    parts = [f"info {_fields(fields, _MOVE_FIELDS)} pv {' '.join(fields['pv'])}"]
+    visits = view.pv_visits(move)
+    parts += [f"{name} {' '.join(map(str, visits[name]))}" for name in _VISITS if name in view.wanted]
+    return " ".join([*parts, *_maps(view, move, "movesOwnership")])
 
 
 def _maps(view: ReportView, found: MoveReport | SearchReport, name: str) -> list[str]:

@@ -13,6 +13,7 @@ rest for the kata- commands.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -23,9 +24,11 @@ from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, read_vertex
-from gtp_engine.protocols.gtp.reports import ReportWriter, cgos_analysis
+from gtp_engine.protocols.gtp.reports import analysis_line, cgos_analysis
 from gtp_engine.protocols.gtp.server import GtpServer, command
+from gtp_engine.protocols.report_values import ReportView
 from gtp_engine.search.limits import Limits, Reporting, Restriction, SearchRequest
+from gtp_engine.search.report import SearchReport
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
@@ -205,11 +208,11 @@ def kata_search_cancellable(server: GtpServer, args: Command) -> None:
 @command("kata-search_analyze_cancellable", _ANALYZE)
 def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
     """The same as kata-search_analyze, but the next line cancels it; then the reply ends with `play cancelled`."""
-    color, request, writer = _asked(server, args)
+    color, request, write = _asked(server, args)
     reply = server.reply
 
     def done(choice: "Choice") -> None:
-        reply.line(writer.line(choice.report))
+        reply.line(write(choice.report))
         reply.end(f"play {record_choice(server, choice)}")
 
     reply.interrupted = "play cancelled"
@@ -224,32 +227,37 @@ def stop(server: GtpServer, args: Command) -> None:
 
 def _search_and_report(server: GtpServer, args: Command, *, play: bool) -> str:
     """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
-    color, request, writer = _asked(server, args)
+    color, request, write = _asked(server, args)
     server.reply.open()
     choice = server.engine.genmove(color, play=play, ponder=False, request=request)
     if play:
         ponder_when_sent(server, choice)
-    server.reply.line(writer.line(choice.report))
+    server.reply.line(write(choice.report))
     return f"play {record_choice(server, choice)}"
 
 
-def _asked(server: GtpServer, args: Command) -> tuple[int | None, SearchRequest, ReportWriter]:
+def _asked(server: GtpServer, args: Command) -> tuple[int | None, SearchRequest, Callable[[SearchReport], str]]:
     """Return whose move is asked for, the search, whose reports become lines of the reply, and what writes these."""
     engine, reply, is_kata = server.engine, server.reply, args.name.lower().startswith("kata-")
     options = parse_analysis(args.words, engine.game, is_kata=is_kata)
     perspective, pv_length = engine.config.gtp.analysis_perspective, engine.config.analysis.pv_length + 1
-    moves = (options.min_moves, options.max_moves)
-    writer = ReportWriter(engine.game.copy(), perspective, moves, options.flags, is_kata=is_kata, pv_length=pv_length)
+    game = engine.game.copy()  # an analysis in the background goes on while the engine's changes
+
+    def write(report: SearchReport) -> str:
+        view = ReportView(game, perspective, report.to_play, pv_length, options.flags)
+        least, most = options.min_moves, options.max_moves
+        return analysis_line(report, view, is_kata=is_kata, min_moves=least, max_moves=most)
+
     reporting = None
     if options.interval is not None:
-        reporting = Reporting(options.interval, lambda report: reply.line(writer.line(report)))
+        reporting = Reporting(options.interval, lambda report: reply.line(write(report)))
     request = SearchRequest(
         Limits(cancel=server.cancel),
         reporting=reporting,
         restrictions=tuple(options.restrictions),
         move_ownership=not options.flags.isdisjoint(("movesOwnership", "movesOwnershipStdev")),
     )
-    return options.color, request, writer
+    return options.color, request, write
 
 
 @command("cgos-genmove_analyze", "COLOR")
