@@ -17,13 +17,13 @@ from gtp_engine import Config, TengenError
 from gtp_engine.base import streams
 from gtp_engine.base.streams import read_lines
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.protocols.gtp.session import Transcript, run_session
+from gtp_engine.protocols.gtp.session import Record, run_session, transcript
 from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer
 
 
-def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, transcript: Transcript | None = None) -> bytes:
+def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, record: Record = lambda *_: None) -> bytes:
     stdout = io.BytesIO()
-    run_session(make_server(provider), io.BytesIO(sent), stdout, transcript)
+    run_session(make_server(provider), io.BytesIO(sent), stdout, record)
     return stdout.getvalue()
 
 
@@ -258,9 +258,8 @@ def test_closing_the_loader_closes_the_engine() -> None:
 
 def test_the_transcript_records_both_directions(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
-    transcript = Transcript(str(path), print)
-    answer(b"1 name\r\n\xff\xfe\n", transcript=transcript)
-    transcript.close()
+    with transcript(str(path), print) as record:
+        answer(b"1 name\r\n\xff\xfe\n", record=record)
     lines = [line.split(" ", 2)[2] for line in path.read_text(encoding="utf-8").splitlines() if line]
     assert lines == ["< 1 name", "> =1 Tengen", r"< \udcff\udcfe", "> ? unknown command"]
 
@@ -268,14 +267,14 @@ def test_the_transcript_records_both_directions(tmp_path: Path) -> None:
 def test_a_log_in_the_home_folder_needs_no_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs pass ~ on as it is; there was no folder of that name."""
     monkeypatch.setattr(Path, "expanduser", lambda path: tmp_path / path.name)
-    Transcript("~/log.txt", print).close()
+    with transcript("~/log.txt", print):
+        pass
     assert (tmp_path / "log.txt").exists()
 
 
 def test_a_log_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
     log: list[str] = []
-    transcript = Transcript(str(tmp_path / "missing" / "log.txt"), log.append)
-    assert answer(b"name\nname\n", transcript=transcript) == b"= Tengen\n\n= Tengen\n\n"
-    transcript.close()
+    with transcript(str(tmp_path / "missing" / "log.txt"), log.append) as record:
+        assert answer(b"name\nname\n", record=record) == b"= Tengen\n\n= Tengen\n\n"
     assert len(log) == 1
     assert "No such file" in log[0]

@@ -12,11 +12,11 @@ for a reason that the user has to fix, such as a bad model file.
 """
 
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import EllipsisType
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 
 from gtp_engine.base.files import expanded
 from gtp_engine.base.streams import write_log
@@ -34,43 +34,44 @@ MODEL_JOIN: Final = 10.0
 be reported, and shows within a second or two."""
 
 
-class Transcript:
-    """Appends the lines of a session to a file, each with the time; does nothing if `path` is None.
+Record: TypeAlias = Callable[[str, str], None]
+"""Records a line from the controller, "<", or a reply, ">"."""
+
+
+@contextmanager
+def transcript(path: str | None, log: Callable[[str], None]) -> Iterator[Record]:
+    """Yield what appends the lines of a session to a file, each with the time; it does nothing if `path` is None.
 
     A file that cannot be opened or written is reported through `log` once and then no longer used: a full disk must not
     end a game.
     """
+    file: TextIO | None = None
 
-    def __init__(self, path: str | None, log: Callable[[str], None]) -> None:
-        self._log = log
-        self._path = path
-        self._file: TextIO | None = None
-        if path is not None:
+    def give_up(error: OSError) -> None:
+        nonlocal file
+        file = None
+        log(f"the log {path} is not written: {error.strerror or error}")
+
+    def record(direction: str, text: str) -> None:
+        if file is not None:
+            stamp = time.strftime("%Y-%m-%d %H:%M:%S")
             try:
-                self._file = expanded(path).open("a", encoding="utf-8", errors="backslashreplace")
+                file.write(f"{stamp} {direction} {text}\n")
+                file.flush()
             except OSError as error:
-                self._report(error)
+                give_up(error)
 
-    def write(self, direction: str, text: str) -> None:
-        """Record a line from the controller, "<", or a reply, ">"."""
-        if self._file is None:
-            return
-        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+    if path is not None:
         try:
-            self._file.write(f"{stamp} {direction} {text}\n")
-            self._file.flush()
+            file = expanded(path).open("a", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            self._file = None
-            self._report(error)
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file:
-            self._file.close()
-            self._file = None
-
-    def _report(self, error: OSError) -> None:
-        self._log(f"the log {self._path} is not written: {error.strerror or error}")
+            give_up(error)
+    try:
+        yield record
+    finally:
+        if file is not None:
+            file.close()
+            file = None
 
 
 def receive(lines: LineQueue, raw: bytes) -> None:
@@ -88,7 +89,7 @@ def run_session(
     server: GtpServer,
     stdin: BinaryIO,
     stdout: BinaryIO,
-    transcript: Transcript | None = None,
+    record: Record = lambda direction, text: None,
     loader: "Loader[Engine] | None" = None,
 ) -> str | None:
     """Answer the lines of `stdin` on `stdout` until `quit`, the end of `stdin`, or a closed `stdout`.
@@ -98,11 +99,10 @@ def run_session(
     after every reply.  The reader thread may still be blocked reading `stdin` when this returns.
     """
     lines, output = LineQueue(), Writer(stdout)
-    record = transcript or Transcript(None, server.log)
 
     def send(text: str) -> None:
         data = encode_reply(text)
-        record.write(">", decode_line(data).rstrip("\n"))
+        record(">", decode_line(data).rstrip("\n"))
         output.write(data)
 
     with reading(stdin, stdout, lambda raw: receive(lines, raw), ended=lines.end, gone=lines.cancel_all):
@@ -117,12 +117,11 @@ def answer_lines(
     lines: LineQueue,
     send: SendPiece,
     is_closed: Callable[[], bool],
-    transcript: Transcript | None = None,
+    record: Record = lambda direction, text: None,
 ) -> None:
     """Answer lines from the queue until `quit`, the end of the queue, or nothing more can be sent."""
     while not server.finished and not is_closed() and (line := lines.next()) is not None:
-        if transcript:
-            transcript.write("<", decode_line(line.raw).rstrip("\r"))
+        record("<", decode_line(line.raw).rstrip("\r"))
         server.answer(line.raw, send, line.cancel)
         lines.answered()
     server.interrupt()
@@ -143,8 +142,8 @@ def serve(
     loader = Loader(engine_factory, log)
 
     def run(stdin: BinaryIO, stdout: BinaryIO) -> str | None:
-        with closing(Transcript(config.gtp.log, log)) as transcript:
-            return run_session(GtpServer(config, loader, log, advise=advise), stdin, stdout, transcript, loader)
+        with transcript(config.gtp.log, log) as record:
+            return run_session(GtpServer(config, loader, log, advise=advise), stdin, stdout, record, loader)
 
     def end(status: int) -> bool:
         return loader.close(LOADER_JOIN if status or config.network.model is None else MODEL_JOIN)
