@@ -30,7 +30,7 @@ NO_LIMIT: Final = 1_000_000_000
 class Reports(Protocol):
     """The source of reports of an `AsyncAnalysis`; who waits for its result alone has the `turn` meanwhile."""
 
-    turn: AbstractAsyncContextManager[None]
+    turn: Callable[[], AbstractAsyncContextManager[None]]
 
     async def begin(self) -> None:
         """Ask for the search."""
@@ -71,7 +71,7 @@ class AsyncAnalysis:
             if self._reports is not None:
                 self._reports.stop()
             self._reports = self._ask(True)
-            async with self._reports.turn:
+            async with self._reports.turn():
                 async for _ in self:
                     pass
         if self._last is None:

@@ -282,7 +282,7 @@ class _Query:
         self, engine: AnalysisEngine, query: Mapping[str, Any], timeout: float, game: Game | None = None
     ) -> None:
         self._engine: Final = engine
-        self.turn: AbstractAsyncContextManager[None] = contextlib.nullcontext()
+        self.turn: Callable[[], AbstractAsyncContextManager[None]] = contextlib.nullcontext
         self.read: Callable[[dict[str, Any]], Any] = dict
         if game is not None:
             turns_before = len(game.moves) - len(query["moves"])  # of a position that is sent without its moves

@@ -22,8 +22,8 @@ import json
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import wraps
 from itertools import takewhile
@@ -93,28 +93,6 @@ class _Reply:
         self.has_begun = self.is_stopping = False
 
 
-class _Turn(AbstractAsyncContextManager[None]):
-    """A lock that the task that holds it may take again."""
-
-    def __init__(self) -> None:
-        self._lock: Final = asyncio.Lock()
-        self._owner: asyncio.Task[Any] | None = None
-        self._depth = 0
-
-    async def __aenter__(self) -> None:
-        task = asyncio.current_task()
-        if self._owner is not task:
-            await self._lock.acquire()
-            self._owner = task
-        self._depth += 1
-
-    async def __aexit__(self, *_: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._owner = None
-            self._lock.release()
-
-
 def _in_turn(
     method: "Callable[Concatenate[GtpEngine, P], Awaitable[R]]",
 ) -> "Callable[Concatenate[GtpEngine, P], Coroutine[Any, Any, R]]":
@@ -122,7 +100,7 @@ def _in_turn(
 
     @wraps(method)
     async def call(self: "GtpEngine", /, *args: P.args, **named: P.kwargs) -> R:
-        async with self._turn:
+        async with self._turn():
             return await method(self, *args, **named)
 
     return call
@@ -149,7 +127,8 @@ class GtpEngine(AsyncClient):
         """The engine's reply to `version`."""
         self.commands: frozenset[str] = frozenset()
         """The commands that it lists."""
-        self._turn: Final = _Turn()
+        self._lock: Final = asyncio.Lock()
+        self._owner: asyncio.Task[Any] | None = None
         self._reply: _Reply | None = None
         self._position: _Sent | None = None
         self._limits: dict[str, str] = {}
@@ -171,6 +150,19 @@ class GtpEngine(AsyncClient):
         return command in self.commands
 
     # --- commands ---
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Wait until no other task has the turn; one that has it may take it again."""
+        if self._owner is (task := asyncio.current_task()):
+            yield
+            return
+        async with self._lock:
+            self._owner = task
+            try:
+                yield
+            finally:
+                self._owner = None
 
     @_in_turn
     async def send(self, command: str, timeout: float | None = None) -> str:
@@ -248,7 +240,8 @@ class GtpEngine(AsyncClient):
         An engine without a command for rules plays by its own.
         """
         game = of_kind(game, Game, "game").copy()  # the caller may go on with it meanwhile
-        wanted = _Sent.of(game)
+        base = (game.width, game.height, game.rules, game.komi, frozenset(game.setup_stones), game.first_player)
+        wanted = _Sent(base, game.moves)
         known, self._position = self._position, None  # unknown if a command fails
         if known is not None and known.base == wanted.base:
             pairs = zip(known.moves, wanted.moves, strict=False)
@@ -510,18 +503,13 @@ class _Sent(NamedTuple):
     base: tuple[object, ...]
     moves: tuple[Move, ...]
 
-    @staticmethod
-    def of(game: Game) -> "_Sent":
-        base = (game.width, game.height, game.rules, game.komi, frozenset(game.setup_stones), game.first_player)
-        return _Sent(base, game.moves)
-
 
 class _GtpReports:
     """Reads the reports of one analysis of an engine."""
 
     def __init__(self, engine: GtpEngine, command: str, game: Game, limit: Limit, timeout: float) -> None:
         self._engine: Final = engine
-        self.turn: AbstractAsyncContextManager[None] = engine._turn
+        self.turn: Callable[[], AbstractAsyncContextManager[None]] = engine._turn
         self._command: Final = command
         self._game: Final = game
         self._vertices: Final = vertices_of(game)
@@ -534,7 +522,7 @@ class _GtpReports:
     async def begin(self) -> None:
         """Send the position and the command."""
         if self._reply is None:
-            async with self._engine._turn:
+            async with self.turn():
                 await self._engine.set_game(self._game)
                 await self._engine._settle()
                 self._engine.connection.write(self._command)
@@ -542,7 +530,7 @@ class _GtpReports:
 
     async def next(self) -> Analysis | None:
         """Return the newest report, None once the analysis has ended without another."""
-        async with self._engine._turn:
+        async with self.turn():
             if (reply := self._running()) is None:
                 return None
             await self._read_newest(reply)
