@@ -24,7 +24,9 @@ from gtp_engine.nn.providers import Runtime
 from gtp_engine.people.doctor import PACKAGES, RUNTIMES, examine, format_findings
 
 
-def test_findings_are_complete_and_json() -> None:
+def test_findings_are_complete_and_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "onnxruntime_directml-1.0.dist-info").mkdir()  # left behind by an uninstallation
+    monkeypatch.syspath_prepend(tmp_path)
     findings = examine()
     assert json.loads(json.dumps(findings)) == findings
     assert findings["version"] == __version__

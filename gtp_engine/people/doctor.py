@@ -115,7 +115,8 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
     versions: dict[str, str | None] = dict.fromkeys(PACKAGES)
     for name in (*PACKAGES, *RUNTIMES):
         with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
+            if version := metadata.version(name):  # None of a folder that an uninstallation left behind
+                versions[name] = version
     missing = [name for name, version in versions.items() if version is None]
     problems += [f"the package {name} is not installed: run `{command_with(name)}`" for name in missing]
     runtimes = [name for name in RUNTIMES if name in versions]
