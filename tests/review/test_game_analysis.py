@@ -10,7 +10,7 @@ from gtp_engine import Config, Game, Rules
 from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.people.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
 from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest
-from gtp_engine.people.review.game_line import GamePosition
+from gtp_engine.people.review.game_line import GamePosition, RecordPlace
 
 
 @pytest.fixture(autouse=True)
@@ -41,9 +41,7 @@ def interesting(leads: list[float], own: int | None = None, changed: int | None 
     game = Game(5)
     game.play("D4")
     positions = [GamePosition(number, game, 1, is_changed=number == changed) for number in range(8)]
-    return of_interest(
-        findings, [(position, position.number - 1 if position.number else None) for position in positions]
-    )
+    return of_interest(findings, [RecordPlace(each, each.number - 1 if each.number else None) for each in positions])
 
 
 @pytest.mark.parametrize(

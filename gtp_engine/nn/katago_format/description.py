@@ -185,7 +185,7 @@ class Trunk:
 
 @dataclass(frozen=True, eq=False)
 class PolicyHead:
-    """Logits for each point and for the pass, as many of each; of those after MOST_POLICIES nothing is computed.
+    """Logits of one or more policies, for each point and for the pass; those after MOST_POLICIES are not used.
 
     The pooled branch gives a bias for `conv`'s output, which `norm`, `activation` and `to_logits` follow, and the
     logits of the pass: `pool_to_pass` alone, or followed by `pass_bias`, `pass_activation` and `pass_to_logits`.

@@ -24,7 +24,7 @@ from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
-from gtp_engine.people.review.game_line import GameLine, GamePosition
+from gtp_engine.people.review.game_line import GameLine, GamePosition, RecordPlace
 from gtp_engine.people.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -121,7 +121,7 @@ class Effort:
         return self.seconds is None
 
 
-def of_interest(findings: Sequence[Finding], places: Sequence[tuple[GamePosition, int | None]]) -> list[int]:
+def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> list[int]:
     """Return the places to search again, ascending: those before and after what may be the largest mistakes.
 
     A decision between two candidates counts a little; where the record changes the position, no move is responsible.
@@ -328,7 +328,7 @@ class GameAnalysis:
         missing = [group for group in groups if any(saved.get(is_first, place) is None for place in group)]
 
         def asked(group: Sequence[int]) -> PositionGroup:
-            positions = tuple(line.places[place][0] for place in group)
+            positions = tuple(line.places[place].position for place in group)
             return PositionGroup(positions, visits, None if seconds is None else len(group) * seconds)
 
         def tell(more: float) -> None:

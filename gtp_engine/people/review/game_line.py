@@ -40,6 +40,13 @@ class GamePosition:
     played: int | None = None
 
 
+class RecordPlace(NamedTuple):
+    """A position of a record, and the place of the one before, None for the first."""
+
+    position: GamePosition
+    before: int | None
+
+
 class Variation(NamedTuple):
     """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
 
@@ -79,13 +86,13 @@ class GameLine:
         return game.width * game.height
 
     @cached_property
-    def places(self) -> tuple[tuple[GamePosition, int | None], ...]:
-        """All positions, each with the place of the one before: the main line's, then the variations' in order."""
-        places = [(position, position.number - 1 if position.number else None) for position in self.positions]
+    def places(self) -> tuple[RecordPlace, ...]:
+        """All positions: the main line's, then the variations' in order."""
+        places = [RecordPlace(each, each.number - 1 if each.number else None) for each in self.positions]
         for variation in self.variations:
             before = variation.before
             for position in variation.positions:
-                places.append((position, before))
+                places.append(RecordPlace(position, before))
                 before = len(places) - 1
         return tuple(places)
 

@@ -581,11 +581,11 @@ class _Lesson:
             points=format(self.move["points_lost"], ".1f"),
         )
         tries, typed = 0, self._ask([], ask)
-        while typed is not None and (command := parse_typed(typed))[0] != "quit":
+        while typed is not None and (entered := parse_typed(typed)).command != "quit":
             if typed.strip().lower() in ("answer", "a"):
                 self._play_out(best, _("The best move is {best}.", best=best["vertex"]))
                 return "shown"
-            vertex = command[1] if command[0] == POINT else ""
+            vertex = entered.argument if entered.command == POINT else ""
             answer = known.get(vertex)
             if answer is None:
                 missing = _("The review did not look at {move}. Try another move.", move=vertex)

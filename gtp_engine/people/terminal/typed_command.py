@@ -4,7 +4,7 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
@@ -56,19 +56,23 @@ _SHORT: Final = {
 _NAMES: Final = tuple(usage.split()[0] for usage in _MEANINGS) + _OTHERS
 
 
-def parse_typed(line: str) -> tuple[str, str]:
-    """Return the command that a line names, by its name, its first letters or another usual word, and what follows.
+class TypedLine(NamedTuple):
+    """A command ("" of an empty line, `POINT` of a vertex, the first word where that names none), and what follows."""
 
-    It is "" for an empty line, `POINT` for a vertex, and the first word itself where that names no command.
-    """
+    command: str
+    argument: str
+
+
+def parse_typed(line: str) -> TypedLine:
+    """Return what a line means; it names a command by its name, its first letters or another usual word."""
     first, _blank, rest = line.strip().partition(" ")
     if not first:
-        return "", ""
+        return TypedLine("", "")
     if vertex := _VERTEX.fullmatch(line.strip()):
-        return POINT, f"{vertex['column']}{vertex['row']}".upper()
+        return TypedLine(POINT, f"{vertex['column']}{vertex['row']}".upper())
     name = _SHORT.get(first.lower(), first.lower())
     full = [name] if name in _NAMES else [each for each in _NAMES if each.startswith(name)]
-    return full[0] if len(full) == 1 else first, rest.strip()
+    return TypedLine(full[0] if len(full) == 1 else first, rest.strip())
 
 
 def help_text(*, has_keys: bool = True) -> str:
