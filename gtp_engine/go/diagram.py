@@ -190,10 +190,8 @@ def draw_svg(
     owners = _owners_by_point(game, analysis.ownership if ownership is None and analysis is not None else ownership)
     placed: dict[int, str] = {game.point(key): str(text) for key, text in marks.items() if text is not None}
     numbered = _numbers(game, numbers)
-    last = (
-        game.last_move.point if game.last_move and not numbered and game.last_move.point not in placed else NULL_POINT
-    )
-    marked = [*placed] if last in (NULL_POINT, PASS) else [*placed, last]
+    if game.last_move and not numbered and game.last_move.point != PASS:
+        placed.setdefault(game.last_move.point, "circle")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{size}" '
         f'height="{round(size * height / width)}" role="img" font-family="sans-serif" text-anchor="middle">',
@@ -204,7 +202,7 @@ def draw_svg(
         *(_stone(game, point, color) for point, color in game.stones.items()),
         *_owners(game, owners),
         *(_text(game, point, str(number), 10) for point, number in numbered.items() if point not in placed),
-        *(_mark(game, point, "circle" if point == last else placed[point]) for point in marked),
+        *(_mark(game, point, mark) for point, mark in placed.items()),
         *_candidates(game, moves),
         *(_arrow(game, start, end) for start, end in map(game.all_on_board, arrows or ())),
         "</svg>",

@@ -12,9 +12,10 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from importlib import import_module
-from itertools import chain, takewhile
+from itertools import chain, cycle, takewhile
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from operator import eq
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gtp_engine.base.errors import (
     ArgumentError,
@@ -79,14 +80,6 @@ _RECORDS: Final = "gtp_engine.sgf"
 """The package for records, which stands above this one and is imported on demand."""
 
 
-class _Pass(NamedTuple):
-    """What undoing a pass needs."""
-
-    ko_point: int
-    history: History | None
-    """That before it, if it took the button."""
-
-
 class Game:
     """A game on a board of `width` by `height` (default 19; the height defaults to the width).
 
@@ -120,7 +113,7 @@ class Game:
         self._stones = Stones(self.width, self.height)
         self._moves: list[Move] = []
         self._next_player: int | None = None
-        self._played: list[Played | _Pass] = []  # what undoing each move needs
+        self._played: list[Played | int] = []  # what undoing each move needs: for a pass, the ko before it
         self._history = History()
         """The positions before any move, or since the button was taken."""
         # The arrays for kernels, if they have been asked for, after this number of moves; −1 is before the set-up.
@@ -162,10 +155,8 @@ class Game:
         is_button_new = rules.has_button != self._rules.has_button
         self._rules = rules
         if is_button_new:
-            next_player, moves = self._next_player, self._moves
-            self._restart(self._stones_of(self._setup_stones))
-            for move in moves:
-                self.play(move, tolerant=True)
+            next_player = self._next_player
+            self._replay(self._moves)
             self._next_player = next_player
 
     @property
@@ -484,16 +475,17 @@ class Game:
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
         for _ in range(count):
+            if self._button_move() == len(self._moves) - 1:  # the positions before it count again
+                self._replay(self._moves[:-1])
+                continue
             self._next_player = None
             self._history.remove_last()
             self._moves.pop()
             played = self._played.pop()
-            if not isinstance(played, _Pass):
-                self._stones.undo(played)
+            if isinstance(played, int):
+                self._stones.ko_point = played
             else:
-                self._stones.ko_point = played.ko_point
-                if played.history is not None:  # copies of the game share it
-                    self._history = played.history.copy()
+                self._stones.undo(played)
         if self._moves_on_board > len(self._moves):
             self._board = None
 
@@ -669,6 +661,12 @@ class Game:
         self._board, self._moves_on_board = None, -1
         self._history.add(stones.hash, self._first_player)
 
+    def _replay(self, moves: list[Move]) -> None:
+        """Start the game again with these of its moves."""
+        self._restart(self._stones_of(self._setup_stones))
+        for move in moves:
+            self.play(move, tolerant=True)
+
     def _stones_of(self, placed: tuple[Move, ...]) -> Stones:
         """Return these stones set up; raises IllegalMoveError and InvalidVertexError."""
         stones = Stones(self.width, self.height)
@@ -688,10 +686,9 @@ class Game:
         """
         stones = self._stones
         if point == PASS:
-            takes_button = self.has_free_button
-            self._played.append(_Pass(stones.ko_point, self._history if takes_button else None))
+            self._played.append(stones.ko_point)
             stones.ko_point = NULL_POINT
-            if takes_button:  # from here on, earlier positions may recur
+            if self.has_free_button:  # from here on, earlier positions may recur
                 self._history = History()
         elif stones.color[point] != EMPTY:
             return "occupied"
@@ -766,14 +763,9 @@ def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[Poi
     """
     if not is_continued(root, game):
         return None
-    to_play = root_color
-    points = []
-    for move in game.moves[len(root.moves) :]:
-        if move.color != to_play:
-            return None
-        points.append(move.point)
-        to_play = opponent(to_play)
-    return points if to_play == color else None
+    moves, turns = game.moves[len(root.moves) :], cycle((root_color, opponent(root_color)))
+    is_in_turn = all(map(eq, (*(move.color for move in moves), color), turns))
+    return [move.point for move in moves] if is_in_turn else None
 
 
 def is_continued(root: Game, game: Game) -> bool:

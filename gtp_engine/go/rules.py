@@ -205,19 +205,13 @@ _KOMI_BUTTON: Final = 7.0
 _KOMI_9X9: Final = 7.0
 """Points; KataGo's defaults.  A button is worth half a point, so area komi drops by one half."""
 
-
-def _human(ko: Ko, *, suicide: bool, bonus: HandicapBonus = HandicapBonus.ZERO) -> Rules:
-    """Return area rules for play between people, who may agree on dead stones."""
-    return Rules(ko=ko, suicide=suicide, white_handicap_bonus=bonus, friendly_pass_ok=True)
-
-
-_CHINESE: Final = _human(Ko.SIMPLE, suicide=False, bonus=HandicapBonus.N)
-_CHINESE_SERVER: Final = _human(Ko.POSITIONAL, suicide=False, bonus=HandicapBonus.N)
+_CHINESE: Final = Rules(ko=Ko.SIMPLE, suicide=False, white_handicap_bonus=HandicapBonus.N, friendly_pass_ok=True)
+_CHINESE_SERVER: Final = replace(_CHINESE, ko=Ko.POSITIONAL)
 _JAPANESE: Final = Rules(ko=Ko.SIMPLE, scoring=Scoring.TERRITORY, tax=Tax.SEKI, suicide=False)
 _STONES: Final = Rules(ko=Ko.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass_ok=True)
-_AGA: Final = _human(Ko.SITUATIONAL, suicide=False, bonus=HandicapBonus.N_MINUS_1)
-_NEW_ZEALAND: Final = _human(Ko.SITUATIONAL, suicide=True)
-_ING: Final = _human(Ko.POSITIONAL, suicide=True)
+_AGA: Final = replace(_CHINESE, ko=Ko.SITUATIONAL, white_handicap_bonus=HandicapBonus.N_MINUS_1)
+_NEW_ZEALAND: Final = Rules(ko=Ko.SITUATIONAL, friendly_pass_ok=True)
+_ING: Final = Rules(friendly_pass_ok=True)
 _CGOS: Final = Rules(suicide=False)
 """The Computer Go Server's rules, which count every stone left on the board; KataGo has no name for them."""
 

@@ -62,11 +62,9 @@ def quoted(words: tuple[str, ...]) -> str:
 def engine_program() -> str:
     """Return the full path of this installation's command; raises ConfigError if there is none."""
     beside = Path(sys.executable).parent
-    for folder in (beside, beside / "Scripts"):
-        if found := shutil.which(NAME, path=str(folder)):
+    for folder in (str(beside), str(beside / "Scripts"), None):  # the last stands for PATH
+        if found := shutil.which(NAME, path=folder):
             return str(Path(found).absolute())
-    if found := shutil.which(NAME):
-        return str(Path(found).absolute())
     advice = f"install the engine (python -m pip install .), or name it with --command /path/to/{NAME}"
     raise ConfigError(f"no command {NAME} is installed beside {sys.executable}", advice=advice)
 
