@@ -9,12 +9,12 @@ The end of a game has no evaluation: its part is that of the position before, as
 mixed in, each of which is a single sample, ends of games have owners too.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.search.puct.tree import EDGES, NODES, WEIGHT, Tree, weight_of_edge
@@ -57,16 +57,6 @@ def keep_owners(tree: Tree, node: int, owner: IntArray) -> None:
     owned[0] = 1
 
 
-@spliced_kernel
-def _add(tree: Tree, node: int, part: float, total: NDArray[np.float64], squares: NDArray[np.float64]) -> None:
-    """Add a part of a position's ownership and of its squares to sums."""
-    owned = tree.owned[node]
-    for point in range(owned.size):
-        value = owned[point] / _UNIT
-        total[point] += part * value
-        squares[point] += part * value * value
-
-
 @kernel
 def sum_ownership(
     tree: Tree,
@@ -75,17 +65,16 @@ def sum_ownership(
     squares: NDArray[np.float64],
     nodes: NDArray[np.int32],
     parts: NDArray[np.float64],
-) -> int:
-    """Return how many positions the ownership at a node with an ownership of its own is the mean of.
+) -> None:
+    """Write the mean ownership at a node with one of its own to `total`, that of the squares to `squares`, float64[n].
 
-    The mean and the mean of the squares are written to `total` and `squares`, float64[n].  `nodes` and `parts` are work
-    of equal length: what does not fit counts as the parent's.
+    `nodes` and `parts` are work of equal length: what does not fit counts as the parent's.
     """
     for point in range(total.size):
         total[point], squares[point] = 0.0, 0.0
     least = _LEAST_PART / pow(max(1.0, 1.0 * tree.visits[node]), _LEAST_PART_EXPONENT)
     nodes[0], parts[0] = node, 1.0
-    count, waiting = wide(0), wide(1)
+    waiting = wide(1)
     while waiting > 0:
         waiting -= 1
         node, part = wide(nodes[waiting]), parts[waiting]
@@ -108,26 +97,20 @@ def sum_ownership(
                 else:
                     nodes[waiting], parts[waiting] = child, share
                     waiting += 1
-        _add(tree, node, part, total, squares)
-        count += 1
-    return count
+        owned = tree.owned[node]
+        for point in range(owned.size):
+            value = owned[point] / _UNIT
+            total[point] += part * value
+            squares[point] += part * value * value
 
 
-class OwnershipBelow(NamedTuple):
-    """The ownership at a node; n is the padded length of the board."""
-
-    positions: int
-    """Of how many it is the mean; 0 without ownership."""
-    mean_black: NDArray[np.float64]  # [n] in [−1, 1]
-    stdev: NDArray[np.float64]  # [n] its standard deviation
-
-
-def ownership_below(tree: Tree, node: int, n: int) -> OwnershipBelow:
-    """Return the ownership at a node; zeros if the node has none of its own."""
-    total, squares = np.zeros(n), np.zeros(n)
+def ownership_below(tree: Tree, node: int) -> NDArray[np.float64] | None:
+    """Return the ownership at a node and its standard deviation, float64[2, n]; None if it has none of its own."""
     if not has_ownership(tree) or tree.owned[node, 0] == 0:
-        return OwnershipBelow(0, total, squares)
-    most = int(tree.info[EDGES] + tree.info[NODES])
-    count = sum_ownership(tree, node, total, squares, np.zeros(most, dtype=np.int32), np.zeros(most))
+        return None
+    found, most = np.empty((2, tree.owned.shape[1])), int(tree.info[EDGES] + tree.info[NODES])
+    total, squares = found
+    sum_ownership(tree, node, total, squares, np.zeros(most, dtype=np.int32), np.zeros(most))
     total[0] = 0.0
-    return OwnershipBelow(int(count), total, np.sqrt(np.maximum(0.0, squares - total * total)))
+    squares[:] = np.sqrt(np.maximum(0.0, squares - total * total))
+    return found

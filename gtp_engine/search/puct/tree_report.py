@@ -38,7 +38,7 @@ from gtp_engine.search.puct.tree import (
     Tree,
     edge_visits,
 )
-from gtp_engine.search.puct.tree_ownership import OwnershipBelow, ownership_below
+from gtp_engine.search.puct.tree_ownership import ownership_below
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params, utility_radius
 from gtp_engine.search.report import MoveReport, PositionResults, RawEvaluation, SearchReport, for_color, winrate_of
@@ -85,15 +85,10 @@ class SearchState(NamedTuple):
         """The human-like network's evaluation of the root, if there is one."""
         return self.kept.human
 
-    def ownership_at(self, node: int) -> OwnershipBelow:
-        """Return the ownership at a node."""
-        return ownership_below(self.tree, node, self.raw.policy.size)
-
     def move_ownership_at(self, node: int) -> tuple[OwnershipMap, OwnershipMap]:
         """Return mean and deviation of the ownership at a node; both are None unless those of moves are asked for."""
-        if not self.move_ownership or (found := self.ownership_at(node)).positions == 0:
-            return None, None
-        return found.mean_black.astype(np.float32), found.stdev.astype(np.float32)
+        owned = ownership_below(self.tree, node) if self.move_ownership else None
+        return (None, None) if owned is None else (owned[0].astype(np.float32), owned[1].astype(np.float32))
 
 
 def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawEvaluation:
@@ -169,7 +164,7 @@ def report_of(
 
     With a generator, the first one is drawn with `temperature`, and the others follow in that order.
     """
-    tree, mean, owned = state.tree, state.tree.mean[ROOT], state.ownership_at(ROOT)
+    tree, mean, owned = state.tree, state.tree.mean[ROOT], ownership_below(state.tree, ROOT)
     tried = root_moves(tree, state.root, state.params, state.config)
     return SearchReport(
         to_play=state.root.color,
@@ -177,14 +172,14 @@ def report_of(
         playouts=playouts,
         seconds=seconds,
         moves=tuple(_with_mirrors(_moves(state, tried, temperature, random), state)),
-        ownership_samples=int(tree.visits[ROOT]) if owned.positions > 0 else 0,
-        ownership_black=owned.mean_black,
+        ownership_samples=0 if owned is None else int(tree.visits[ROOT]),
+        ownership_black=np.zeros(state.raw.policy.size) if owned is None else owned[0],
         nodes=int(tree.info[NODES]),
         memory=state.kept.memory,
         no_result=float(mean[NO_RESULT]),
         weight=float(mean[WEIGHT]),
         **_results(mean),
-        ownership_stdev=owned.stdev if owned.positions > 0 else None,
+        ownership_stdev=None if owned is None else owned[1],
         raw=state.raw,
         priors=_root_priors(state),
         human=state.human,
