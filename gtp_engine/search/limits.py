@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
 from typing import Final, Protocol
@@ -282,12 +282,6 @@ class RootPosition:
     retaken: int = EMPTY
     """As in `Limits`."""
 
-    @property
-    def conditions(self) -> tuple[object, ...]:
-        """What has to be the same for another search to use the tree."""
-        searched = self.restrictions, self.retaken, self.mirroring, self.explored_for
-        return *searched, self.advantage_black, self.ignores_history
-
 
 def find_position(
     child_by_move: Callable[[int, int], int | None], root: RootPosition | None, wanted: RootPosition
@@ -298,7 +292,7 @@ def find_position(
     A tree searched under other conditions is not reused: its values would be different.  After a move, restrictions
     that end at some depth are such conditions, because depths count from the root.
     """
-    if root is None or root.conditions != wanted.conditions:
+    if root is None or replace(root, game=wanted.game, color=wanted.color) != wanted:
         return None
     node = follow_game(child_by_move, root, wanted.game, wanted.color)
     return None if node != _ROOT and any(each.depth != AT_ANY_DEPTH for each in wanted.restrictions) else node

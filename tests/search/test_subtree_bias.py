@@ -223,7 +223,7 @@ def test_pruned_nodes_take_a_share_with_them() -> None:
     with Searching(FakeEvaluator(), **BIASED) as searcher:
         store = run(searcher, Game(7), 400)
         before = checked_sums(store)
-        store._replace(store._copy(ROOT, 5), nodes_left=store.used)  # as `prune`, which forgets more
+        store.reroot(ROOT, 5)  # as `prune`, which forgets more
         assert_shares_stay(before, checked_sums(store), store)
         used = store.used
         collapsed = (store.tree.state[:used] == NEW) & (store.tree.visits[:used] > 1)

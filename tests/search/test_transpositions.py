@@ -199,7 +199,7 @@ def test_a_pruned_or_growing_tree_keeps_what_it_shares() -> None:
         store.reserve(store.tree.state.size)
         assert outline(store, trees.ROOT) == before
         assert checked_keys(store) == keys
-        store._replace(store._copy(trees.ROOT, 5), nodes_left=store.used)  # as `prune`, which forgets more
+        store.reroot(trees.ROOT, 5)  # as `prune`, which forgets more
         assert checked_keys(store) < keys
         assert ((store.tree.state == trees.NEW) & (store.tree.visits > 1)).any()
         check_tree(searcher)

@@ -71,7 +71,7 @@ from gtp_engine.search.puct.tree import (
     write_post_order,
 )
 from gtp_engine.search.puct.tree_ownership import has_ownership, keep_owners, keep_ownership
-from gtp_engine.search.puct.utility import Params, evaluation_weight, result_utility, score_utility
+from gtp_engine.search.puct.utility import Params, evaluation_weight, utility_of
 
 _LENIENCE: Final = 2.0
 """Multiple of its share of the visits that a child may have before noise pruning reduces it (KataGo's)."""
@@ -122,16 +122,6 @@ def new_results(size: int, width: int, height: int) -> Results:
     return zeros(Results, S=size, n=padded_length(width, height))
 
 
-class OwnValues(NamedTuple):
-    """The evaluation of a position but for its weight, Black's."""
-
-    value: float  # win − loss, in [−1, 1]
-    no_result: float  # probability of a game without result
-    score: float  # points
-    stdev: float  # points, of the score
-    lead: float  # points
-
-
 # --- the leaf ---
 
 
@@ -177,16 +167,17 @@ def _add_edges(tree: Tree, params: Params, leaves: Leaves, row: int, policy: NDA
 
 
 @inlined_kernel
-def write_own_values(tree: Tree, node: int, outcome: OwnValues, params: Params) -> None:
-    """Write the evaluation of a node's position, without its weight."""
-    own, score, stdev = tree.own, outcome.score, outcome.stdev
-    own[node, VALUE] = outcome.value
-    own[node, NO_RESULT] = outcome.no_result
+def write_own_values(
+    tree: Tree, node: int, value: float, no_result: float, score: float, stdev: float, lead: float, params: Params
+) -> None:
+    """Write the evaluation of a node's position, Black's, without its weight; `stdev` is that of the score, points."""
+    own = tree.own
+    own[node, VALUE] = value
+    own[node, NO_RESULT] = no_result
     own[node, SCORE] = score
     own[node, SCORE_SQUARE] = score * score + stdev * stdev
-    own[node, LEAD] = outcome.lead
-    result = result_utility(outcome.value, outcome.no_result, params)
-    own[node, UTILITY] = result + score_utility(score, stdev, params)
+    own[node, LEAD] = lead
+    own[node, UTILITY] = utility_of(value, no_result, score, stdev, params)
 
 
 @kernel
@@ -199,10 +190,10 @@ def recompute_utilities(tree: Tree, root_color: int, params: Params, order: IntA
     for place in range(write_post_order(tree, order)):
         node = wide(order[0, place])
         if tree.visits[node] > 0:
-            score = np.float64(tree.own[node, SCORE])
-            stdev = sqrt(max(0.0, np.float64(tree.own[node, SCORE_SQUARE]) - score * score))
-            result = result_utility(np.float64(tree.own[node, VALUE]), np.float64(tree.own[node, NO_RESULT]), params)
-            tree.own[node, UTILITY] = result + score_utility(score, stdev, params)
+            own = tree.own[node]
+            score = np.float64(own[SCORE])
+            stdev = sqrt(max(0.0, np.float64(own[SCORE_SQUARE]) - score * score))
+            own[UTILITY] = utility_of(np.float64(own[VALUE]), np.float64(own[NO_RESULT]), score, stdev, params)
             update_means(tree, node, wide(order[1, node]), params, work)
 
 
@@ -211,8 +202,8 @@ def write_network_evaluation(tree: Tree, node: int, evaluation: Evaluation, slot
     """Write the evaluation of a node's position by the evaluator, row `slot`."""
     score, stdev = np.float64(evaluation.score_black[slot]), np.float64(evaluation.score_stdev[slot])
     lead = np.float64(evaluation.lead_black[slot])
-    outcome = OwnValues(value_black(evaluation, slot), no_result(evaluation, slot), score, stdev, lead)
-    write_own_values(tree, node, outcome, params)
+    value = value_black(evaluation, slot)
+    write_own_values(tree, node, value, no_result(evaluation, slot), score, stdev, lead, params)
     winloss_error, score_error = evaluation.winloss_error[slot], evaluation.score_error[slot]
     weight = evaluation_weight(score, np.float64(winloss_error), np.float64(score_error), params)
     tree.own[node, WEIGHT] = weight
@@ -228,7 +219,7 @@ def _value_of_margin(margin: float, params: Params) -> float:
 def _write_result(tree: Tree, node: int, margin: float, params: Params) -> None:
     """Write the result of a game that is over at a node, won by Black by `margin` points (negative: lost)."""
     value, score = _value_of_margin(margin, params), margin + params.draw_points
-    write_own_values(tree, node, OwnValues(value, 0.0, score, 0.0, score), params)
+    write_own_values(tree, node, value, 0.0, score, 0.0, score, params)
     tree.own[node, WEIGHT] = params.certain_weight
 
 
@@ -265,8 +256,7 @@ def _mix_value(tree: Tree, node: int, margin: float, params: Params) -> None:
     mixed = network_share * own[node, VALUE] + share * value
     stdev = sqrt(max(0.0, square - score * score))
     lead = network_share * own[node, LEAD] + share * margin
-    outcome = OwnValues(mixed, network_share * own[node, NO_RESULT], score, stdev, lead)
-    write_own_values(tree, node, outcome, params)
+    write_own_values(tree, node, mixed, network_share * own[node, NO_RESULT], score, stdev, lead, params)
     own[node, WEIGHT] = network_share * own[node, WEIGHT] + share
 
 
@@ -418,8 +408,7 @@ def recall(tree: Tree, node: int, params: Params) -> None:
     for column in (VALUE, NO_RESULT, SCORE, LEAD):
         mean[node, column] += share * (found[column] - mean[node, column])
     mean[node, SCORE_SQUARE] = variance + mean[node, SCORE] * mean[node, SCORE]
-    utility = result_utility(found[VALUE], found[NO_RESULT], params)
-    utility += score_utility(found[SCORE], sqrt(variance), params)
+    utility = utility_of(found[VALUE], found[NO_RESULT], found[SCORE], sqrt(variance), params)
     before = mean[node, UTILITY]
     mean[node, UTILITY] += share * (utility - before)
     mean[node, UTILITY_SQUARE] += mean[node, UTILITY] * mean[node, UTILITY] - before * before
@@ -514,7 +503,7 @@ def back_up(tree: Tree, params: Params, leaves: Leaves, evaluation: Evaluation, 
             if params.rollout_share > 0.0:
                 keep_owners(tree, node, leaves.owner[row])
         elif kind == CYCLE:
-            write_own_values(tree, node, OwnValues(0.0, 1.0, 0.0, 0.0, 0.0), params)
+            write_own_values(tree, node, 0.0, 1.0, 0.0, 0.0, 0.0, params)
             tree.own[node, WEIGHT] = params.certain_weight
             tree.state[node] = UNEXPANDABLE
         _back_up_path(tree, leaves, row, params, work)

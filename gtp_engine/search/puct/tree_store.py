@@ -251,9 +251,15 @@ class ReusableTree:
             new[: self.used] = old[: self.used]
         self._replace(larger, nodes_left=0)
 
-    def reroot(self, node: int) -> None:
-        """Make `node` the root and forget everything that is not below it; no playout may be under way."""
-        self._replace(self._copy(node, 0), nodes_left=self.used)
+    def reroot(self, node: int, visits_to_stay_expanded: int = 0) -> None:
+        """Make `node` the root and forget everything that is not below it; no playout may be under way.
+
+        Nodes with fewer visits than `visits_to_stay_expanded` lose what is below them; see `copy_subtree`.
+        """
+        tree = self.tree
+        target = new_tree(tree.state.size, tree.move.size, self._extras)
+        copy_subtree(tree, node, target, np.zeros((2, self.used), dtype=np.int32), visits_to_stay_expanded)
+        self._replace(target, nodes_left=self.used)
 
     def forget_moves(self, points: Collection[int]) -> bool:
         """Return whether tried moves of the root were among `points` and forgotten, with their visits and subtrees.
@@ -280,14 +286,7 @@ class ReusableTree:
         No visit is lost: a node without its subtree keeps its visits and means, and is expanded again when a playout
         comes back to it.
         """
-        self._replace(self._copy(ROOT, self._visits_to_stay_expanded()), nodes_left=self.used)
-
-    def _copy(self, node: int, visits_to_stay_expanded: int) -> Tree:
-        """Return a tree of the same size with a node and what is below it; see `copy_subtree`."""
-        tree = self.tree
-        target = new_tree(tree.state.size, tree.move.size, self._extras)
-        copy_subtree(tree, node, target, np.zeros((2, self.used), dtype=np.int32), visits_to_stay_expanded)
-        return target
+        self.reroot(ROOT, self._visits_to_stay_expanded())
 
     def _replace(self, tree: Tree, *, nodes_left: int) -> None:
         """Continue with a copy of the tree; those of the first `nodes_left` nodes that are not in it leave it."""

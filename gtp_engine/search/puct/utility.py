@@ -117,9 +117,10 @@ def expected_score_value(score: float, stdev: float, center: float, scale: float
 
 
 @spliced_kernel
-def result_utility(value: float, no_result: float, params: Params) -> float:
-    """Return what win − loss and the probability of a game without result add to the utility."""
-    return params.win_weight * value + params.no_result_utility * no_result
+def utility_of(value: float, no_result: float, score: float, stdev: float, params: Params) -> float:
+    """Return the utility of win − loss, the probability of a game without result, and a score (see `score_utility`)."""
+    result = params.win_weight * value + params.no_result_utility * no_result
+    return result + score_utility(score, stdev, params)
 
 
 @spliced_kernel

@@ -26,8 +26,6 @@ from gtp_engine.search.report import MoveReport, SearchReport, completed, for_co
 from gtp_engine.search.rollouts.reusable_rollout_tree import ReusableRolloutTree, RolloutBuffers
 from gtp_engine.search.rollouts.rollout import POLICIES, TACTICAL
 from gtp_engine.search.rollouts.rollout_select import (
-    RAVE,
-    UCT,
     RolloutParams,
     RolloutPosition,
     back_up,
@@ -173,7 +171,7 @@ def kernel_params(config: SearchConfig, game: Game) -> RolloutParams:
     """Return the numbers for a search of a game's position."""
     is_rave = config.search != "uct"  # without a network, auto is rave
     return RolloutParams(
-        algorithm=RAVE if is_rave else UCT,
+        is_rave=is_rave,
         exploration=config.exploration_rave if is_rave else config.exploration_uct,
         rave_equivalence=config.rave_equivalence,
         expand_visits=config.expand_visits,

@@ -40,9 +40,6 @@ from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
 from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, BeforeMove, RolloutTree, expand
 
-UCT: Final = 0
-RAVE: Final = 1
-
 MAX_DEPTH: Final = 512
 """Longest path from the root; deeper nodes are leaves."""
 
@@ -52,7 +49,7 @@ _BUTTON_POINTS: Final = 0.5
 class RolloutParams(NamedTuple):
     """The parameters of a search, as scalars for kernels."""
 
-    algorithm: int  # UCT or RAVE
+    is_rave: bool  # else UCT
     exploration: float  # c above
     rave_equivalence: float  # E above, visits
     expand_visits: int  # a leaf gets children once it has this many visits
@@ -127,7 +124,7 @@ def _best_child(tree: RolloutTree, node: int, depth: int, color: int, position: 
         visits = np.float32(tree.visits[child]) + pending + prior + np.float32(1e-6)
         score = np.float32((sign * (tree.value[child] + prior * tree.prior_value[child]) - pending) / visits)
         amaf_visits = np.float32(tree.amaf_visits[child])
-        if params.algorithm == RAVE and amaf_visits > 0:
+        if params.is_rave and amaf_visits > 0:
             beta = amaf_visits / (amaf_visits + visits + amaf_visits * visits / equivalence)
             score += beta * (np.float32(sign * tree.amaf_value[child]) / amaf_visits - score)
         if exploration > 0:
@@ -277,7 +274,7 @@ def back_up(tree: RolloutTree, params: RolloutParams, leaves: RolloutLeaves, cou
             node = leaves.path[row, at]
             tree.visits[node] += 1
             tree.value[node] += value
-            if tree.first_child[node] != 0 and params.algorithm == RAVE:
+            if tree.first_child[node] != 0 and params.is_rave:
                 _back_up_amaf(tree, wide(node), color, value, first_player)
             if at > 0:
                 tree.virtual_visits[node] -= 1
