@@ -82,7 +82,7 @@ def draw_board(
 
 
 def format_board(game: "Game") -> str:
-    """Return the board with the last move, captures, komi and rules, for GTP's `showboard`.
+    """Return the board as text with coordinates, the last move, captures, komi and rules, as GTP's `showboard`.
 
     Two lines of facts come first, so that GTP's "= " does not misalign the columns of the diagram.  No line is blank,
     because a blank line ends a GTP reply.

@@ -580,10 +580,7 @@ class Game:
             hashes.append(key)
         return min(hashes)
 
-    def diagram(self) -> str:
-        """Return the board as text with coordinates, the last move, captures, komi and rules."""
-        return format_board(self)
-
+    diagram = format_board
     svg = draw_svg
 
     def png(self, **drawing: Any) -> bytes:
