@@ -70,7 +70,7 @@ class RootMoves(NamedTuple):
     visits: NDArray[np.int64]  # [k] of the edges
     node_visits: NDArray[np.int64]  # [k]
     means: Floats  # [k, MEAN_COLUMNS], the weights those of the edges
-    utilities: Floats  # [k] for the side to play, with the ending bonus; 0 without weight (KataGo's)
+    utilities: Floats  # [k] for the side to play, with the ending bonus
     radius: Floats  # [k] `lcb_stdevs` standard deviations
 
 
@@ -93,7 +93,7 @@ def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> Ro
         visits=visits,
         node_visits=node_visits,
         means=means,
-        utilities=np.where(means[:, WEIGHT] > 0.0, sign * (means[:, UTILITY] + root.bonus[points]), 0.0),
+        utilities=sign * (means[:, UTILITY] + root.bonus[points]),
         radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
     )
 

@@ -343,7 +343,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         _with_results(point, visits, mean, float(moves.priors[i])),
         human_prior=_human_prior(state, point),
         lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
-        utility_lcb=float(moves.utilities[i]) - radius,
+        utility_lcb=(float(moves.utilities[i]) if node == ROOT or mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
         selection_weight=selection_weight,
         ownership_black=owned,
         ownership_stdev=deviation,
