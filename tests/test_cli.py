@@ -210,7 +210,7 @@ class TestMatchCommand:
 
     def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
         with MatchFolder(tmp_path, MatchSettings(first="a", second="b", komi=7.0)).playing():
-            (tmp_path / "results.jsonl").write_text(record(1).to_line() + "\n", encoding="utf-8")
+            (tmp_path / "results.jsonl").write_text(json.dumps(vars(record(1))) + "\n", encoding="utf-8")
         result = self.match(tmp_path, "--komi", "6")
         assert (result.exit_code, settings) == (2, [])
         assert "komi 7.0 there, 6.0 now" in result.stderr

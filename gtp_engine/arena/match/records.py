@@ -9,7 +9,6 @@ A match folder holds
     in-use.lock      held by the process that plays the match; others read its games and write nothing
 """
 
-import dataclasses
 import json
 import re
 import threading
@@ -72,10 +71,6 @@ class GameRecord:
             row |= {f"{side}_seconds": sum(self.think_times[side]), f"{side}_overruns": self.overruns[side]}
         return row | {f"score_{name}": score for name, score in self.scores.items()} | {"points": self.points}
 
-    def to_line(self) -> str:
-        """Return the record as one line of JSON without its end of line."""
-        return json.dumps(dataclasses.asdict(self), ensure_ascii=False)
-
 
 class MatchFolder:
     """The files of one match.  Its methods may be called from several threads.
@@ -135,7 +130,7 @@ class MatchFolder:
         with replacing(self.sgf_path(record.game)) as unfinished:
             unfinished.write_text(sgf, encoding="utf-8")
         with self._lock:
-            append(self._results, record.to_line() + "\n")
+            append(self._results, json.dumps(vars(record), ensure_ascii=False) + "\n")
             self._records.append(record)
 
     def sgf_path(self, game: int) -> Path:
