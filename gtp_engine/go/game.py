@@ -233,8 +233,8 @@ class Game:
     @property
     def stones(self) -> dict[Point, Color]:
         """The colours of the stones on the board by point, row by row from the top left."""
-        colors, points = self._stones.color, self._points(board_points(self.width, self.height))
-        return {point: COLORS[colors[point]] for point in points if colors[point] != EMPTY}
+        colors, points = self._stones.color, self._all_points.values()
+        return {point: COLORS[colors[point]] for point in points if point != PASS and colors[point] != EMPTY}
 
     @property
     def hash(self) -> int:

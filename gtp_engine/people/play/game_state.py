@@ -11,7 +11,6 @@ from gtp_engine.go.game import Game
 from gtp_engine.people.play.game_session import GameSession, Phase
 from gtp_engine.sgf import GameNode
 
-_COLORS: Final = {EMPTY: "empty", BLACK: "black", WHITE: "white"}
 _TERRITORY: Final = {"black": "TB", "white": "TW"}
 INFORMATION: Final = ("PB", "BR", "PW", "WR", "DT", "EV", "RO", "PC", "GN", "GC")
 """SGF's properties that pages show and change: players, ranks, date, event, round, place, title, comment."""
@@ -82,7 +81,7 @@ def node_values(node: GameNode) -> dict[str, Any]:
     turn = (node.get("PL") or [""])[0][:1].upper()
     values: dict[str, Any] = {
         "move": None if move is None else (format_color(move.color), vertex(move.point)),
-        "setup": [(_COLORS[stone.color], vertex(stone.point)) for stone in stones],
+        "setup": [(str(stone.color), vertex(stone.point)) for stone in stones],
         "player": {"B": "black", "W": "white"}.get(turn),
         "name": " ".join(node.get("N")),
         "comment": node.comment,

@@ -22,7 +22,7 @@ from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS, opponent
-from gtp_engine.go.coords import BLACK, WHITE, parse_color
+from gtp_engine.go.coords import BLACK, WHITE, is_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
@@ -516,7 +516,7 @@ def _changed(settings: GameSettings, words: list[str]) -> GameSettings:
     for word in words:
         if word.isdecimal():
             settings = replace(settings, width=int(word), height=None)
-        elif word.lower() in ("b", "w", "black", "white"):
+        elif is_color(word):
             settings = replace(settings, human=parse_color(word))
         else:
             raise InvalidSizeError(f"new {shown(word)}", expected="a board size, black or white, as in new 9 white")

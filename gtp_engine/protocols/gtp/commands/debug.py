@@ -11,7 +11,7 @@ import numpy as np
 
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.clock import TimeKind
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
@@ -98,8 +98,7 @@ def list_stones(server: GtpServer, args: Command) -> str:
 def color_of(server: GtpServer, args: Command) -> str:
     """The color of a point: black, white or empty."""
     game = server.engine.game
-    color = game.color_at(read_point(game, args[0]))
-    return "empty" if color == EMPTY else format_color(color)
+    return str(game.color_at(read_point(game, args[0])))
 
 
 @command("countlib", "VERTEX")
