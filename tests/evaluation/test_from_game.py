@@ -7,15 +7,7 @@ from katago_inputs import play, row_of
 
 from gtp_engine import Config, EvaluatorInfo, Game, Rules, parse_vertex
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, komi_for_draws, write_game
-from gtp_engine.evaluation.positions import (
-    BOARDS,
-    ENDS,
-    GOES_ON,
-    HISTORY,
-    IS_OVER,
-    set_key,
-    view_board,
-)
+from gtp_engine.evaluation.positions import BOARDS, ENDS, GOES_ON, HISTORY, IS_OVER, set_key, view_board
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import board_points

@@ -5,14 +5,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.people.terminal.typed_command import (
-    _NAMES,
-    POINT,
-    help_text,
-    parse_typed,
-    read_record,
-    unused_path,
-)
+from gtp_engine.people.terminal.typed_command import _NAMES, POINT, help_text, parse_typed, read_record, unused_path
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
-from busy_machine import require_once, wait_for_readers
+from busy_machine import bound, require_once, wait_for_readers
 from web.serving import TOKEN, Client, FakeSource, RolloutSource, connections, run, serving, until
 
 from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.evaluation import memory_budget
 from gtp_engine.people.web import bridge
 from gtp_engine.people.web.bridge import connect, server_url
+from gtp_engine.people.web.client_socket import ClientSocket
+from gtp_engine.people.web.operations import Operations, ServerLog
 from gtp_engine.people.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
 from gtp_engine.protocols.line_session import QUEUED_LINES
 
@@ -67,6 +69,19 @@ async def test_quit_closes_the_connection() -> None:
         assert await replies(socket, 1) == "= \n\n"
         assert (await socket.receive()).type is WSMsgType.CLOSE
         assert socket.close_code == 1000
+
+
+async def test_lines_behind_quit_do_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server waited for their answers as long as the client did not read those before."""
+    has_read = asyncio.Event()
+    monkeypatch.setattr(ClientSocket, "close", lambda self: has_read.wait())
+    operations = Operations(ServerLog(), patience=60.0)
+    async with serving(operations=operations) as client, client.ws_connect("/gtp") as socket:
+        await socket.send_str("quit\nname\n")
+        assert await replies(socket, 1) == "= \n\n"
+        async with asyncio.timeout(bound(10)):
+            await client.app.shutdown()
+        has_read.set()
 
 
 async def begin_search(socket: ClientWebSocketResponse, source: FakeSource) -> None:

@@ -87,6 +87,7 @@ async def serve_gtp(
                 loader.start()
                 thread.start()
                 await first_of(read(), over.wait())
+                queues.discard(lines)  # what stands behind `quit` is not answered
                 await client.close()
             finally:
                 queues.discard(lines)

@@ -34,13 +34,7 @@ from gtp_engine.nn.onnx_model import RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, read_quality
 from gtp_engine.training.quantization import quantize_file
-from gtp_engine.training.quantization.calibration import (
-    PER_GAME,
-    boards_of,
-    encode_sample,
-    play_examples,
-    sample_games,
-)
+from gtp_engine.training.quantization.calibration import PER_GAME, boards_of, encode_sample, play_examples, sample_games
 from gtp_engine.training.quantization.quantized_graph import (
     CONVOLUTION,
     LARGEST_WEIGHT,
