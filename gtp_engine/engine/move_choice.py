@@ -157,7 +157,7 @@ class MoveChooser:
         is to repeat exactly: with a seed and a number of visits, and without a limit of time.
         """
         config, nodes = self._searches.config, PROOF_NODES
-        bonus = None if self._level.is_on else self._variety.bonus_black(game, color)
+        bonus = self._variety.bonus_black(game, color) if self._variety.is_on and not self._level.is_on else None
         limits, area = request.limits, game.width * game.height
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
         share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
@@ -265,7 +265,7 @@ class MoveChooser:
     def record(self, game: Game, choice: Choice) -> None:
         """Note a choice that is about to be played in `game`."""
         self._dynamic_advantage.record(game, choice.report)
-        if not choice.resign:
+        if self._variety.is_on and not choice.resign:
             self._variety.record(game, game.as_move((choice.report.to_play, choice.point)))
 
     def forget_lost_moves(self) -> None:

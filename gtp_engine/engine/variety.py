@@ -106,11 +106,11 @@ class Variety:
         self._last_game: Game | None = None
         self._saved: dict[bytes, float] = {}
         self._recorded: Final = {} if config.avoid_sgf is None else _costs_of_records(config, log)
+        self.is_on: Final = bool(self._recorded) or self._folder is not None or config.avoid_repeated_patterns != 0.0
+        """Whether any move costs something."""
 
-    def bonus_black(self, game: Game, color: int) -> NDArray[np.float64] | None:
-        """Return what is added to Black's utility of each move of `color`, float64[n] by point; None for nothing."""
-        if not self._recorded and self._folder is None and self.config.avoid_repeated_patterns == 0.0:
-            return None
+    def bonus_black(self, game: Game, color: int) -> NDArray[np.float64]:
+        """Return what is added to Black's utility of each move of `color`, float64[n] by point."""
         self._follow(game)
         costs = defaultdict(float, self._recorded)
         for key, cost in self._saved.items():

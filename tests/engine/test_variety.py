@@ -28,7 +28,7 @@ def point(vertex: str) -> int:
 def costs(variety: Variety, game: Game) -> dict[str, float]:
     """Return what moves cost Black's utility, where they do."""
     bonus = variety.bonus_black(game, game.to_play)
-    return {} if bonus is None else {game.vertex(int(p)): round(float(bonus[p]), 9) for p in bonus.nonzero()[0]}
+    return {game.vertex(int(p)): round(float(bonus[p]), 9) for p in bonus.nonzero()[0]}
 
 
 def record(path: Path, moves: str, *, black: str = "a", white: str = "b", age: float = 0.0) -> None:
@@ -111,7 +111,7 @@ def test_records_that_are_missing_or_damaged(tmp_path: Path) -> None:
         Variety(VarietyConfig(avoid_sgf=str(tmp_path / "none")), print)
     (tmp_path / "a.sgf").write_text("nonsense")
     lines: list[str] = []
-    assert Variety(VarietyConfig(avoid_sgf=str(tmp_path)), lines.append).bonus_black(Game(9), BLACK) is None
+    assert not Variety(VarietyConfig(avoid_sgf=str(tmp_path)), lines.append).is_on
     assert "a.sgf" in lines[0]
 
 
