@@ -162,5 +162,5 @@ def plain_board(view: BoardView) -> str:
         height=view.height,
         last_move=view.last_move,
         dead=view.dead,
-        names={point: label for point, label in view.labels.items() if view.colors[point] == EMPTY},
+        names=view.labels,
     )
