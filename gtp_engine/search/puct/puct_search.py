@@ -240,22 +240,21 @@ class PuctSearch:
         """
         board_size = position.game.width, position.game.height
         if self._tree is None or self._tree.buffers.board_size != board_size:
-            puct, repeats = self.config.puct, self.seed is not None
-            size, batches = self.evaluator.info.batches(
-                *board_size, size=puct.eval_batch, count=puct.pipeline, repeats=repeats
+            puct, info = self.config.puct, self.evaluator.info
+            size, batches = info.batches(
+                *board_size, size=puct.eval_batch, count=puct.pipeline, repeats=self.seed is not None
             )
             with_people = self._human is not None and self.config.human.explores_tree
             buffers = Buffers(board_size, batches=batches, size=size, with_people=with_people)
             buffers.set_seed(self.seed)
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
-            explores, remembered = self._explores, self.remembered
             self._tree = ReusableTree(
                 self.config,
                 buffers,
-                explores_by_people=explores,
-                keeps_ownership=self.evaluator.info.has_ownership or self.config.puct.rollout_share > 0.0,
-                remembered=remembered,
+                explores_by_people=self._explores,
+                keeps_ownership=info.has_ownership or puct.rollout_share > 0.0,
+                remembered=self.remembered,
             )
         kept = self._tree
         with BUDGET.using(kept):
@@ -345,7 +344,6 @@ class SearchRun:
         self._search: Final = search
         self._position: Final = position
         self._request: Final = request
-        self._limits: Final = request.limits
         self._pace: Final = Pace(request, start)
         self._mirroring: Final = mirroring_in(game, color) if request.anti_mirror else None
         positions, arrays, goes_on = kept.buffers.root_positions, kept.tree, pass_goes_on(config.puct, request)
@@ -385,7 +383,7 @@ class SearchRun:
         )
         has_forgotten = is_known and kept.forget_moves(left_out)
         self._visits_before: Final = int(kept.tree.visits[ROOT])
-        self._most_visits: Final = self._limits.most_visits(self._visits_before)
+        self._most_visits: Final = request.limits.most_visits(self._visits_before)
         self._playouts = 0
         self._begin_to_remember()
         if is_known and not resumes:
@@ -513,7 +511,7 @@ class SearchRun:
         if batch.job is None:
             return True
         while not self._search.calls.wait(batch.job, self._pace.seconds_to_report()):
-            if self._limits.is_cancelled:
+            if self._request.limits.is_cancelled:
                 return False
             self._report_if_due()
         return True
@@ -544,7 +542,7 @@ class SearchRun:
     def goes_on(self) -> bool:
         """Return whether no limit has been reached; reports if it is time to."""
         has_all = self._most_visits is not None and self._visits >= self._most_visits
-        if self._limits.is_cancelled or has_all or not self._has_choices:
+        if self._request.limits.is_cancelled or has_all or not self._has_choices:
             return False
         self._report_if_due()
         return not self._pace.watcher_stops(self._progress)

@@ -33,7 +33,7 @@ from gtp_engine.search.rollouts.rollout_select import (
     select_leaves,
     write_results,
 )
-from gtp_engine.search.rollouts.rollout_tree import ROOT, RolloutTree
+from gtp_engine.search.rollouts.rollout_tree import ROOT
 
 _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
@@ -246,22 +246,18 @@ def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds
 
 
 def _move_report(tree: ReusableRolloutTree, child: int) -> MoveReport:
+    """Return the report of a move; few visits are supplemented by its prior and its all-moves-as-first results."""
     arrays, line = tree.arrays, _most_visited_line(tree, child)
+    prior, amaf, visits = float(arrays.prior_visits[child]), float(arrays.amaf_visits[child]), int(arrays.visits[child])
+    total = float(arrays.value[child] + arrays.amaf_value[child]) + prior * float(arrays.prior_value[child])
     return MoveReport(
         point=int(arrays.move[child]),
-        visits=int(arrays.visits[child]),
-        value_black=float(arrays.value[child]) / max(1, int(arrays.visits[child])),
-        expected_black=_expected_black(arrays, child),
+        visits=visits,
+        value_black=float(arrays.value[child]) / max(1, visits),
+        expected_black=total / max(1.0, float(visits) + prior + amaf),
         pv=tuple(int(arrays.move[node]) for node in line),
         pv_visits=tuple(int(arrays.visits[node]) for node in line),
     )
-
-
-def _expected_black(tree: RolloutTree, child: int) -> float:
-    """Return a child's mean result for Black with its prior and all-moves-as-first results, for few visits."""
-    prior, amaf = float(tree.prior_visits[child]), float(tree.amaf_visits[child])
-    total = float(tree.value[child] + tree.amaf_value[child]) + prior * float(tree.prior_value[child])
-    return total / max(1.0, float(tree.visits[child]) + prior + amaf)
 
 
 def _most_visited_line(tree: ReusableRolloutTree, node: int) -> list[int]:
