@@ -44,9 +44,9 @@ from gtp_engine.evaluation.evaluator import (
     Request,
 )
 from gtp_engine.evaluation.from_game import advantage_black, conditions_of, key_of_numbers, write_conditions, write_game
-from gtp_engine.evaluation.memory_budget import BUDGET
+from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
 from gtp_engine.evaluation.positions import Conditions, Evaluation
-from gtp_engine.go.constants import EMPTY, PASS
+from gtp_engine.go.constants import EMPTY, PASS, padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Pace, Progress, RootPosition, SearchRequest
 from gtp_engine.search.players import rollout_players
@@ -88,7 +88,7 @@ from gtp_engine.search.puct.root import (
 )
 from gtp_engine.search.puct.select import select_batch
 from gtp_engine.search.puct.transpositions import Remembered
-from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, Tree, set_human_priors, set_priors
+from gtp_engine.search.puct.tree import NEW, ROOT, SCORE, Extras, Tree, set_human_priors, set_priors
 from gtp_engine.search.puct.tree_ownership import keep_ownership
 from gtp_engine.search.puct.tree_report import (
     SearchState,
@@ -249,13 +249,16 @@ class PuctSearch:
             buffers.set_seed(self.seed)
             if self._new_player is not None:
                 buffers.player = self._new_player(size, board_size, buffers.rollout_rng)
-            self._tree = ReusableTree(
-                self.config,
-                buffers,
-                explores_by_people=self._explores,
-                keeps_ownership=info.has_ownership or puct.rollout_share > 0.0,
-                remembered=self.remembered,
+            extras = Extras(
+                bias=puct.subtree_bias > 0.0,
+                graph=puct.graph_search,
+                human_prior=self._explores,
+                edge_visits=puct.more_passing_hacks,
+                ownership=padded_length(*board_size) if info.has_ownership or puct.rollout_share > 0.0 else 0,
+                remembered=self.remembered if puct.graph_search else None,
             )
+            memory, share = tree_memory(self.config.search), puct.subtree_bias_free_share
+            self._tree = ReusableTree(buffers, extras, max_memory=memory, bias_free_share=share)
         kept = self._tree
         with BUDGET.using(kept):
             kept.move_root(position, pass_goes_on=pass_goes_on)

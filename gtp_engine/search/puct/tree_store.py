@@ -10,10 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.config import Config
-from gtp_engine.evaluation.memory_budget import BUDGET, tree_memory
+from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.constants import PASS, padded_length
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import RootPosition, find_position, follow_game
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
@@ -21,7 +20,7 @@ from gtp_engine.search.puct.expand import new_means_work, new_results
 from gtp_engine.search.puct.expected_line import Bounds
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
-from gtp_engine.search.puct.transpositions import Remembered, add_all_keys
+from gtp_engine.search.puct.transpositions import add_all_keys
 from gtp_engine.search.puct.tree import (
     EDGES,
     EXPANDED,
@@ -133,36 +132,18 @@ def _bytes(tree: Tree) -> int:
 class ReusableTree:
     """A tree for boards of one size whose root follows a game, and the arrays for such boards; empty until `move_root`.
 
-    With `explores_by_people` a human-like policy selects some moves.  With `keeps_ownership` positions keep theirs.
-    `remembered` is what searches are to know of earlier ones if they share nodes.
-
-    It grows as needed.  Beyond its first arrays it holds what the process's budget allows.  Where it cannot grow any
-    more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the new ones exist side by
-    side for a moment.
+    It grows as needed, up to `max_memory` MiB.  Beyond its first arrays it holds what the process's budget allows.
+    Where it cannot grow any more, `prune` frees memory.  While it grows, is pruned or re-rooted, the old arrays and the
+    new ones exist side by side for a moment.  `bias_free_share` is for `subtree_bias.carry_over`.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        buffers: Buffers,
-        *,
-        explores_by_people: bool = False,
-        keeps_ownership: bool = False,
-        remembered: Remembered | None = None,
-    ) -> None:
-        puct, (width, height) = config.puct, buffers.board_size
+    def __init__(self, buffers: Buffers, extras: Extras, *, max_memory: int, bias_free_share: float) -> None:
+        width, height = buffers.board_size
         self.buffers: Final = buffers
-        self._max_memory: Final = tree_memory(config.search)
+        self._max_memory: Final = max_memory
         self._moves: Final = width * height + 1
-        self._bias_free_share: Final = puct.subtree_bias_free_share
-        self._extras: Final = Extras(
-            bias=puct.subtree_bias > 0.0,
-            graph=puct.graph_search,
-            human_prior=explores_by_people,
-            edge_visits=puct.more_passing_hacks,
-            ownership=padded_length(width, height) if keeps_ownership else 0,
-            remembered=remembered if puct.graph_search else None,
-        )
+        self._bias_free_share: Final = bias_free_share
+        self._extras: Final = extras
         least = _bytes(new_tree(1, 1, self._extras))
         self._node_bytes: Final = _bytes(new_tree(2, 1, self._extras)) - least
         self._edge_bytes: Final = _bytes(new_tree(1, 2, self._extras)) - least
