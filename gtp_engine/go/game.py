@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable
 from importlib import import_module
 from itertools import chain, cycle, takewhile
 from numbers import Integral
-from operator import eq
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gtp_engine.base.errors import (
@@ -475,8 +474,9 @@ class Game:
             played = len(self._moves)
             raise CannotUndoError(f"cannot undo: {shown(count)} asked for, {played or 'none'} to take back")
         for _ in range(count):
-            if self._button_move() == len(self._moves) - 1:  # the positions before it count again
-                self._replay(self._moves[:-1])
+            last = len(self._moves) - 1
+            if self._moves[last].point == PASS and self._button_move() == last:  # the positions before it count again
+                self._replay(self._moves[:last])
                 continue
             self._next_player = None
             self._history.remove_last()
@@ -761,8 +761,8 @@ def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[Poi
     if not is_continued(root, game):
         return None
     moves, turns = game.moves[len(root.moves) :], cycle((root_color, opponent(root_color)))
-    is_in_turn = all(map(eq, (*(move.color for move in moves), color), turns))
-    return [move.point for move in moves] if is_in_turn else None
+    colors = (*(move.color for move in moves), color)
+    return [move.point for move in moves] if all(each == next(turns) for each in colors) else None
 
 
 def is_continued(root: Game, game: Game) -> bool:
