@@ -57,7 +57,7 @@ CLOSE: Final = 2.0
 and where a last neutral point is left."""
 
 NOISE: Final = 0.75
-"""Points by which the lead of a search may differ from a count though both mean the same; see `decision.POINT`."""
+"""Points by which the lead of a search may differ from a count though both mean the same; see `ending.POINT`."""
 
 LIKELY: Final = 0.05
 """Least probability of a move that is tried against doubtful chains.  One that captures thirteen stones, though the

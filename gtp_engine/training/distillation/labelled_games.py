@@ -10,7 +10,7 @@ the games, because it reaches positions that the teacher's policy avoids.  Each 
 own, which wait while another size is played.  How far the moves are varied says `training.selfplay.plans`.
 
 Every position of the main line of a recorded game becomes a sample, labelled like those of the teacher's own games.
-Left out are positions before the last change of the board in the middle of a record (`sgf.playback`), those in which
+Left out are positions before the last change of the board in the middle of a record (`sgf.record`), those in which
 the record has the wrong side move, and those after the passes that end a game.
 
 B is the number of rows, K of them are taken, A = H·W.
