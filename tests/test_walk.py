@@ -94,7 +94,7 @@ def calls_of_genmove() -> list[Call]:
     server = GtpServer(config, lambda: engine, print)
     assert server.engine is engine
     stdout = io.BytesIO()
-    calls = list(recorded_calls(lambda: run_session(server, io.BytesIO(b"genmove b\n"), stdout, None)))
+    calls = list(recorded_calls(lambda: run_session(server, io.BytesIO(b"genmove b\n"), stdout)))
     assert re.fullmatch(rb"= [A-J]\d\n\n", stdout.getvalue())
     return calls
 
