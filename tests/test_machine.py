@@ -13,6 +13,7 @@ from gtp_engine.base.machine import (
     describe_machine,
     free_memory_mib,
     give_memory_back,
+    is_busy,
     memory_mib,
     processor_name,
     simd_by_llvm,
@@ -30,6 +31,14 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     texts: dict[str, str] = {}
     monkeypatch.setattr("gtp_engine.base.machine._read", lambda path: texts.get(path.name, ""))
     return texts
+
+
+def test_what_kept_the_cores_busy_may_be_over(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for load, now, expected in ((9, " 3/99", True), (9, " 2/99", False), (9, "", True), (2, " 3/99", False)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0, 0), raising=False)
+        files["loadavg"] = f"{load}.00 0.00 0.00{now} 1234\n"
+        assert is_busy() == expected
 
 
 def test_processor_name(files: dict[str, str]) -> None:

@@ -7,7 +7,9 @@ import functools
 import math
 import os
 import platform
+import re
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +21,10 @@ SIMD_FLAGS: Final = _X86_FLAGS + _ARM_FLAGS
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
 _MEMINFO: Final = Path("/proc/meminfo")
+_LOADAVG: Final = Path("/proc/loadavg")
+_LOOKS: Final = 5
+_LOOK_SECONDS: Final = 0.02
+"""How often it is read how many threads are running, and the time between: others think for tenths of a second."""
 _M_ARENA_MAX: Final = -8  # of malloc.h
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _SMALL_CORES: Final = Path("/sys/devices/cpu_atom")
@@ -63,8 +69,18 @@ def available_cores() -> int:
 
 
 def is_busy() -> bool:
-    """Return whether more threads wanted to run in the last minute than there are cores; Windows does not say."""
-    return sys.platform != "win32" and os.getloadavg()[0] > (os.cpu_count() or 1)
+    """Return whether more threads want to run than there are cores; Windows does not say.
+
+    They do if they did in the last minute, and on Linux still do: what kept the cores busy may be over.
+    """
+    cores, running = os.cpu_count() or 1, 0
+    if sys.platform == "win32" or os.getloadavg()[0] <= cores:
+        return False
+    for _ in range(_LOOKS):
+        time.sleep(_LOOK_SECONDS)
+        found = re.search(r" (\d+)/", _read(_LOADAVG))
+        running += cores + 1 if found is None else int(found[1])
+    return running > _LOOKS * cores
 
 
 def has_equal_cores() -> bool:

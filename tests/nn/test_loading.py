@@ -416,12 +416,11 @@ def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, m
     """
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "cache"))
     path, seconds = tiny_networks.v7_network(tmp_path / "net.onnx"), []
-    trials = ((0, False, 1, 1), (9999, True, 1, 1), (0, True, 1, 2), (0, True, 1, 1), (9999, True, 1, 2))
-    for load, is_filled, seed, power in (*trials, (0, True, 2, 2)):
-        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0, 0), raising=False)
+    for busy, full, seed, power in ((0, 0, 1, 1), (1, 1, 1, 1), (0, 1, 1, 2), (0, 1, 1, 1), (1, 1, 1, 2), (0, 1, 2, 2)):
+        monkeypatch.setattr("gtp_engine.nn.call_times.is_busy", lambda busy=busy: busy)
         clock = SimpleNamespace(perf_counter=map(lambda n, power=power: (n / 1000) ** power, count()).__next__)
         monkeypatch.setattr("gtp_engine.nn.call_times.time", clock)
-        monkeypatch.setattr("gtp_engine.nn.call_times.is_cache_filled", lambda is_filled=is_filled: is_filled)
+        monkeypatch.setattr("gtp_engine.nn.call_times.is_cache_filled", lambda full=full: full)
         tiny_networks.v7_network(path, seed=seed) if seed == 2 else None
         evaluator = load_evaluator(config(path), log=print, board=(9, 9))
         seconds.append(evaluator.info.call_seconds)
