@@ -1,8 +1,7 @@
 """Generating data: a growing folder of shards is filled with labelled samples.
 
     generate           a whole run: teacher, workers, folder, progress
-    fill               puts blocks of samples into a folder until there are enough, time is up, or Ctrl-C
-    DataFolder         splits samples by game, frees them of duplicates, shuffles and writes them
+    DataFolder         splits samples by game, drops duplicates, shuffles and writes them, until there are enough
     BlockWorkerMaker   a worker, which plays and labels games of its own with its `Teacher`, perhaps another player
     pooled_blocks      the blocks of workers side by side: processes of this machine, or actors on a Ray cluster
 
@@ -116,17 +115,20 @@ def input_keys(samples: Samples) -> NDArray[np.uint64]:
 
 
 class DataFolder:
-    """Takes blocks and writes shards as `settings` say; `close` writes what is left.
+    """A folder that is filled with samples, as `settings` say, and what a run has done for it.
 
     `seed` is the first unused one from that of the settings on.  `kept` counts the positions of each board, those found
-    at the beginning included; `duplicates` counts the samples left out.  Raises ShardError for shards that cannot be
-    read or written.
+    at the beginning included, `labelled` the samples of this run, and `duplicates` those of them that were left out.
+    Raises ShardError for shards that cannot be read or written.
     """
 
     def __init__(self, folder: Path, teacher: NetworkInfo, settings: GenerateSettings) -> None:
         self.kept: Final[Counter[BoardSides]] = Counter()
+        self.labelled: Final[Counter[BoardSides]] = Counter()
         self.duplicates = 0
-        self._held_out: Final = settings.held_out
+        self._settings: Final = settings
+        self._worker_seconds: Final[defaultdict[BoardSides, float]] = defaultdict(float)
+        self._began: float | None = None
         self._seen: Final = SeenKeys()
         self.seed: Final = unused_seed(folder, settings.seed)
         self._writer: Final = ShardWriter(
@@ -141,24 +143,74 @@ class DataFolder:
             self.kept[meta.width, meta.height] += samples.count
 
     @property
-    def positions(self) -> int:
-        """The number of positions, those not yet written included."""
-        return self.kept.total()
+    def new(self) -> int:
+        """The number of samples of this run that were kept."""
+        return self.labelled.total() - self.duplicates
 
-    def add(self, block: LabelledBlock) -> int:
-        """Add samples, and write shards when there are enough; return how many were new."""
+    @property
+    def seconds(self) -> float:
+        """Seconds since the first block: what comes before it, mostly compiling, does not count for the speed."""
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+    @property
+    def speed(self) -> str:
+        """How many positions were new in a second, for people."""
+        return f"{self.new / self.seconds if self.seconds else 0.0:.0f}/s"
+
+    def fill(
+        self,
+        blocks: Iterable[LabelledBlock | None],
+        progress: Callable[[int, str], None] = lambda *_: None,
+        is_stopped: Callable[[], bool] = never,
+    ) -> str:
+        """Take blocks until they end, the goals of the settings are reached, or `is_stopped`; return `_table`.
+
+        None in place of a block means that there is none yet.  `progress` receives the number of positions in the
+        folder, and a line about it.  The samples taken so far are always written, also after an error.
+        """
+        most, minutes = self._settings.positions or math.inf, self._settings.minutes or math.inf
+        stopped = False
+        try:
+            for block in chain([None], blocks):  # there may be enough before the first one
+                if block is not None:
+                    self._began = self._began or time.monotonic()
+                    self.add(block)
+                    progress(self.kept.total(), f"{self.kept.total():,} positions, {self.speed}")
+                if self.kept.total() >= most or self.seconds >= 60 * minutes:
+                    break
+                stopped = is_stopped()
+                if stopped:
+                    break
+        finally:
+            self._writer.close()
+        return self._table() + (", stopped" if stopped else "")
+
+    def add(self, block: LabelledBlock) -> None:
+        """Add the samples of a block, and write shards when there are enough."""
         samples = block.samples.take(self._seen.add(input_keys(block.samples)))
+        self.labelled[block.board] += block.samples.count
         self.duplicates += block.samples.count - samples.count
         self.kept[block.board] += samples.count
-        held_out = is_held_out(samples.game, self._held_out)
+        self._worker_seconds[block.board] += block.seconds
+        held_out = is_held_out(samples.game, self._settings.held_out)
         for split, chosen in ((TRAIN, samples.take(~held_out)), (HELD_OUT, samples.take(held_out))):
             if chosen.count:
                 self._writer.add(split, block.board, chosen)
-        return samples.count
 
-    def close(self) -> None:
-        """Write all samples that wait for a full shard."""
-        self._writer.close()
+    def _table(self) -> str:
+        """Return what the run has done as lines of text: a line for each board, speed, duplicates.
+
+        The speeds of the boards are those of one worker at work, duplicates included.
+        """
+        total = max(self.labelled.total(), 1)
+        lines = [f"{'board':<8}{'labelled':>12}{'share':>8}{'a worker, /s':>14}{'in the folder':>16}"]
+        for board in sorted(self.kept, key=lambda board: board[0] * board[1]):
+            count, seconds = self.labelled[board], self._worker_seconds[board]
+            speed = f"{count / seconds:.0f}" if seconds else "–"
+            name = f"{board[0]}x{board[1]}"
+            lines.append(f"{name:<8}{count:>12,}{count / total:>8.1%}{speed:>14}{self.kept[board]:>16,}")
+        done = f"{self.new:,} new positions in {self.seconds:.0f} s ({self.speed})"
+        return "\n".join([*lines, f"{done}, {self.duplicates:,} duplicates left out"])
 
 
 # Workers
@@ -270,32 +322,6 @@ def _from_pool(pool: WorkerPool[None, LabelledBlock]) -> Iterator[LabelledBlock 
 # The run
 
 
-@dataclass
-class Tally:
-    """What a run has done so far."""
-
-    began: float | None = None
-    """Time of the first block: what comes before it, mostly compiling, does not count for the speed."""
-    labelled: Counter[BoardSides] = field(default_factory=Counter)
-    """Samples on each board, duplicates included."""
-    worker_seconds: defaultdict[BoardSides, float] = field(default_factory=lambda: defaultdict(float))
-    """How long they took, all workers together."""
-    kept: int = 0
-    """Samples that were new."""
-    stopped: bool = False
-    """Whether the run was interrupted."""
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the first block."""
-        return 0.0 if self.began is None else time.monotonic() - self.began
-
-    @property
-    def rate(self) -> float:
-        """New positions in a second."""
-        return self.kept / self.seconds if self.seconds else 0.0
-
-
 def generate(
     net: Path,
     folder: Path,
@@ -320,68 +346,7 @@ def generate(
     data = DataFolder(folder, info, settings)
     games = replace(settings, seed=data.seed)
     with _blocks(teacher, info, games, records, bar.log) as blocks:
-        tally = fill(
-            data,
-            blocks,
-            positions=settings.positions or math.inf,
-            seconds=60 * (settings.minutes or math.inf),
-            progress=lambda tally: bar.update(data.positions, f"{data.positions:,} positions, {tally.rate:.0f}/s"),
-            is_stopped=is_stopped,
-        )
-    return format_tally(data, tally)
-
-
-def fill(
-    folder: DataFolder,
-    blocks: Iterable[LabelledBlock | None],
-    *,
-    positions: float = math.inf,
-    seconds: float = math.inf,
-    progress: Callable[[Tally], None] | None = None,
-    is_stopped: Callable[[], bool] = never,
-) -> Tally:
-    """Put blocks into the folder until they end or `is_stopped`; return what was done.
-
-    Or until the folder holds so many positions, or so many seconds are over.  None in place of a block means that there
-    is none yet.  The samples taken so far are always written, also after an error.
-    """
-    tally = Tally()
-    try:
-        for block in chain([None], blocks):  # there may be enough before the first one
-            if block is not None:
-                tally.began = tally.began or time.monotonic()
-                tally.labelled[block.board] += block.samples.count
-                tally.worker_seconds[block.board] += block.seconds
-                tally.kept += folder.add(block)
-                if progress is not None:
-                    progress(tally)
-            if folder.positions >= positions or tally.seconds >= seconds:
-                break
-            tally.stopped = is_stopped()
-            if tally.stopped:
-                break
-    finally:
-        folder.close()
-    return tally
-
-
-def format_tally(folder: DataFolder, tally: Tally) -> str:
-    """Return what a run has done as lines of text: a line for each board, speed, duplicates.
-
-    The speeds of the boards are those of one worker at work, duplicates included.
-    """
-    total = max(tally.labelled.total(), 1)
-    lines = [f"{'board':<8}{'labelled':>12}{'share':>8}{'a worker, /s':>14}{'in the folder':>16}"]
-    for board in sorted(folder.kept, key=lambda board: board[0] * board[1]):
-        count, seconds = tally.labelled[board], tally.worker_seconds[board]
-        speed = f"{count / seconds:.0f}" if seconds else "–"
-        name = f"{board[0]}x{board[1]}"
-        lines.append(f"{name:<8}{count:>12,}{count / total:>8.1%}{speed:>14}{folder.kept[board]:>16,}")
-    lines.append(
-        f"{tally.kept:,} new positions in {tally.seconds:.0f} s ({tally.rate:.0f}/s), "
-        f"{folder.duplicates:,} duplicates left out{', stopped' if tally.stopped else ''}"
-    )
-    return "\n".join(lines)
+        return data.fill(blocks, bar.update, is_stopped)
 
 
 def _is_served(settings: GenerateSettings) -> bool:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +23,7 @@ from gtp_engine.training.distillation.distillation_settings import GenerateSetti
 from gtp_engine.training.distillation.generate import (
     BlockWorkerMaker,
     DataFolder,
-    Tally,
     Teacher,
-    fill,
-    format_tally,
     generate,
     pooled_blocks,
 )
@@ -37,8 +35,8 @@ def played(sizes: str = "4=1") -> Iterator[LabelledBlock]:
     return play_blocks(FakeEvaluator(), GenerateSettings(sizes=sizes, seed=1, batch=3))
 
 
-def opened(path: Path) -> DataFolder:
-    return DataFolder(path, TEACHER, GenerateSettings())
+def opened(path: Path, **settings: Any) -> DataFolder:
+    return DataFolder(path, TEACHER, GenerateSettings(**settings))
 
 
 def written(path: Path) -> int:
@@ -49,28 +47,33 @@ def written(path: Path) -> int:
 
 
 def test_it_ends_when_the_folder_holds_enough(tmp_path: Path) -> None:
-    tally = fill(opened(tmp_path), played(), positions=200)
-    assert 200 <= written(tmp_path) == tally.kept < 200 + 48
-    again = fill(opened(tmp_path), played(), positions=tally.kept)
-    assert again.kept == again.labelled.total() == 0, "the goal is the folder's, not the run's"
+    folder = opened(tmp_path, positions=200)
+    folder.fill(played())
+    assert 200 <= written(tmp_path) == folder.new < 200 + 48
+    again = opened(tmp_path, positions=folder.new)
+    again.fill(played())
+    assert again.new == again.labelled.total() == 0, "the goal is the folder's, not the run's"
 
 
 def test_it_ends_when_time_is_up(tmp_path: Path) -> None:
-    tally = fill(opened(tmp_path), played(), seconds=0.2)
-    assert 0.2 <= tally.seconds < 20
-    assert written(tmp_path) == tally.kept > 0
+    folder = opened(tmp_path, minutes=0.2 / 60)
+    folder.fill(played())
+    assert 0.2 <= folder.seconds < 20
+    assert written(tmp_path) == folder.new > 0
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])
 def test_it_ends_with_the_blocks_or_when_it_is_stopped(tmp_path: Path, is_stopped: bool) -> None:
     asked: list[bool] = []
+    folder = opened(tmp_path)
 
-    def progress(tally: Tally) -> None:
-        asked.append(is_stopped and tally.labelled.total() >= 96)
+    def progress(positions: int, text: str) -> None:
+        assert text.startswith(f"{positions:,} positions, ")
+        asked.append(is_stopped and folder.labelled.total() >= 96)
 
-    tally = fill(opened(tmp_path), islice(played(), 3), progress=progress, is_stopped=lambda: any(asked))
-    assert (tally.stopped, tally.labelled.total()) == (is_stopped, 96 if is_stopped else 3 * 48)
-    assert written(tmp_path) == tally.kept
+    table = folder.fill(islice(played(), 3), progress, lambda: any(asked))
+    assert (table.endswith(", stopped"), folder.labelled.total()) == (is_stopped, 96 if is_stopped else 3 * 48)
+    assert written(tmp_path) == folder.new
 
 
 def test_it_can_be_stopped_before_the_first_block(tmp_path: Path) -> None:
@@ -80,8 +83,8 @@ def test_it_can_be_stopped_before_the_first_block(tmp_path: Path) -> None:
             yield None
 
     answers: list[bool] = []
-    tally = fill(opened(tmp_path), nothing(), is_stopped=lambda: any(answers))
-    assert tally.stopped and tally.seconds == tally.rate == 0
+    table = opened(tmp_path).fill(nothing(), is_stopped=lambda: any(answers))
+    assert table.endswith("0 new positions in 0 s (0/s), 0 duplicates left out, stopped")
 
 
 def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
@@ -90,7 +93,7 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
         raise RuntimeError("worker")
 
     with pytest.raises(RuntimeError, match="worker"):
-        fill(opened(tmp_path), broken())
+        opened(tmp_path).fill(broken())
     assert written(tmp_path) > 48
 
 
@@ -98,13 +101,12 @@ def test_an_error_of_the_blocks_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_the_table_has_a_line_for_each_board(tmp_path: Path) -> None:
-    folder = opened(tmp_path)
-    tally = fill(folder, played("4=1,5x3=1"), positions=1500)
-    head, first, second, last = format_tally(folder, tally).splitlines()
+    folder = opened(tmp_path, positions=1500)
+    head, first, second, last = folder.fill(played("4=1,5x3=1")).splitlines()
     assert head.split() == ["board", "labelled", "share", "a", "worker,", "/s", "in", "the", "folder"]
     assert [line.split()[0] for line in (first, second)] == ["5x3", "4x4"] and first.split()[3].isdigit()
-    assert int(first.split()[-1]) + int(second.split()[-1]) == folder.positions == tally.kept
-    assert last.startswith(f"{tally.kept:,} new positions in ")
+    assert int(first.split()[-1]) + int(second.split()[-1]) == folder.new == written(tmp_path)
+    assert last.startswith(f"{folder.new:,} new positions in ")
     assert last.endswith(f"{folder.duplicates:,} duplicates left out")
 
 

@@ -166,9 +166,7 @@ def blocks(count: int, seed: int = 1) -> list[LabelledBlock]:
 
 def filled(path: Path, count: int = 20) -> DataFolder:
     folder = DataFolder(path, TEACHER, PARTED)
-    for block in blocks(count, folder.seed):
-        folder.add(block)
-    folder.close()
+    folder.fill(blocks(count, folder.seed))
     return folder
 
 
@@ -186,16 +184,19 @@ def test_a_folder_has_every_new_sample_once_its_games_whole_and_can_be_filled_fu
     first = filled(tmp_path)
     given = blocks(20, first.seed)
     keys, expected = keys_in(tmp_path), [key for block in given for key in input_keys(block.samples).tolist()]
-    assert {*keys} == {*expected} and len(keys) == len({*keys}) == first.positions
+    assert {*keys} == {*expected} and len(keys) == len({*keys}) == first.new
     assert first.duplicates == len(expected) - len(keys) > 0, "four games begin on an empty board"
     train, held_out = ({*samples_in(tmp_path, split).game.tolist()} for split in (TRAIN, HELD_OUT))
     assert train and held_out and not train & held_out and all(is_held_out(np.array([*held_out]), 0.3))
     before = {path: path.read_bytes() for path in shard_paths(tmp_path / TRAIN)}
-    assert sum(DataFolder(tmp_path, TEACHER, PARTED).add(block) for block in given) == 0, "all are there"
+    full = DataFolder(tmp_path, TEACHER, PARTED)
+    full.fill(given)
+    assert (full.new, full.kept.total()) == (0, len(keys)), "all are there"
     seeds = [DataFolder(tmp_path, TEACHER, GenerateSettings(seed=seed)).seed for seed in (0, 9)]
     assert seeds == [first.seed + 1, 9], "none is used twice"
     second, again = filled(tmp_path), keys_in(tmp_path)
-    assert (second.seed, second.positions) == (first.seed + 1, len(again)) and len({*again}) == len(again) > len(keys)
+    assert (second.seed, second.kept.total()) == (first.seed + 1, len(again))
+    assert len({*again}) == len(again) > len(keys)
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -219,11 +220,10 @@ def test_the_split_has_the_share_it_should_have() -> None:
 
 def test_a_shard_is_written_as_soon_as_there_are_two_shards_of_samples(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path, TEACHER, GenerateSettings(held_out=0.0))
-    kept = 0
     for block in blocks(16):
-        kept += folder.add(block)
+        folder.add(block)
         written = sum(read_shard(path)[0].count for path in shard_paths(tmp_path / TRAIN))
-        assert 0 <= kept - written < 2 * 200 + 48, "two shards of each board and a block"
+        assert 0 <= folder.new - written < 2 * 200 + 48, "two shards of each board and a block"
     assert written > 0
 
 
