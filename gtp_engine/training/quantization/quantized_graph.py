@@ -59,36 +59,20 @@ BATCH: Final = 8
 
 
 @dataclass(frozen=True)
-class Product:
-    """A convolution or matrix product with constant weights."""
-
-    node: str
-    """Name of its result."""
-    kind: str
-    """CONVOLUTION or PRODUCT."""
-    weights: FloatArray
-    """[O, I, taps]; a product has one tap."""
-    shape: tuple[int, ...]
-    """The weights' shape in the graph: [O, I, F, F], or [I, O]."""
-
-
-@dataclass(frozen=True)
 class Layer:
     """The convolutions and products of one tensor."""
 
     source: str
     """Name of the tensor."""
-    products: tuple[Product, ...]
-
-    @property
-    def channel_axis(self) -> int:
-        """Return the tensor's axis of channels, which the weights' inputs match."""
-        return 1 if self.products[0].kind == CONVOLUTION else -1
+    channel_axis: int
+    """The tensor's axis of channels, which the weights' inputs match."""
+    weights: dict[str, FloatArray]
+    """The constant weights [O, I, taps] by the name of the result; a product has one tap."""
 
     @property
     def work(self) -> int:
         """Return its multiplications for each point of the board."""
-        return sum(product.weights.size for product in self.products)
+        return sum(weights.size for weights in self.weights.values())
 
 
 def layers_of(model: onnx.ModelProto) -> list[Layer]:
@@ -98,7 +82,7 @@ def layers_of(model: onnx.ModelProto) -> list[Layer]:
     outputs = frozenset(entry.name for entry in graph.output)
     reached = _reached(graph, outputs)
     exact = {entry.name for entry in graph.input} | _of_globals(graph, constants)
-    found: dict[str, list[Product]] = defaultdict(list)
+    found: dict[str, Layer] = {}
     for node in graph.node:
         if (
             node.op_type in (CONVOLUTION, PRODUCT)
@@ -107,10 +91,11 @@ def layers_of(model: onnx.ModelProto) -> list[Layer]:
             and reached[node.output[0]] == outputs
             and all(attribute.name != "group" or attribute.i == 1 for attribute in node.attribute)
         ):
-            weights = numpy_helper.to_array(constants[node.input[1]])
-            by_tap = weights.reshape(*weights.shape[:2], -1) if node.op_type == CONVOLUTION else weights.T[:, :, None]
-            found[node.input[0]].append(Product(node.output[0], node.op_type, by_tap, tuple(weights.shape)))
-    return [Layer(source, tuple(products)) for source, products in found.items()]
+            weights, is_convolution = numpy_helper.to_array(constants[node.input[1]]), node.op_type == CONVOLUTION
+            layer = found.setdefault(node.input[0], Layer(node.input[0], 1 if is_convolution else -1, {}))
+            by_tap = weights.reshape(*weights.shape[:2], -1) if is_convolution else weights.T[:, :, None]
+            layer.weights[node.output[0]] = by_tap
+    return [*found.values()]
 
 
 def _of_globals(graph: onnx.GraphProto, constants: Collection[str]) -> set[str]:
@@ -222,17 +207,17 @@ def scale_input(seen: Range) -> InputScale:
     return InputScale(factors, step, round(-low / step))
 
 
-def round_weights(product: Product, scale: InputScale, mean: FloatArray) -> RoundedWeights:
-    """Return a product's weights for inputs of this scale, whose observed mean is `mean` [I].
+def round_weights(exact: FloatArray, scale: InputScale, mean: FloatArray) -> RoundedWeights:
+    """Return weights [O, I, taps] for inputs of this scale, whose observed mean is `mean` [I].
 
     The bias corrects the effect of rounding on the mean result.  Points beside the edge, where fewer taps count, get
     the same bias.
     """
-    weights = product.weights / scale.factors[:, np.newaxis]
+    weights = exact / scale.factors[:, np.newaxis]
     largest = np.abs(weights).max(axis=(1, 2))
     steps = np.maximum(largest / LARGEST_WEIGHT, np.finfo(np.float32).tiny).astype(np.float32)
     values = np.rint(weights / steps[:, np.newaxis, np.newaxis]).astype(np.int8)
-    lost = product.weights - values * steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
+    lost = exact - values * steps[:, np.newaxis, np.newaxis] * scale.factors[:, np.newaxis]
     return RoundedWeights(values, steps, (lost.sum(2) @ mean).astype(np.float32))
 
 
@@ -245,20 +230,21 @@ def quantized_model(
     """Return the model with `layers` quantized, except those whose tensor is in `left_out`."""
     graph = _Graph(model)
     quantized = {layer.source: layer for layer in layers if layer.source not in left_out}
-    products = {product.node: (product, layer) for layer in quantized.values() for product in layer.products}
+    layer_of = {result: layer for layer in quantized.values() for result in layer.weights}
     scales: dict[str, InputScale] = {}
     rounded: dict[str, str] = {}
     for node in model.graph.node:  # sorted, each after those it depends on
         result = node.output[0]
-        if result in products:
-            product, layer = products[result]
-            weights = round_weights(product, scales[layer.source], ranges[layer.source].mean)
-            graph.add_product(node, product, rounded[layer.source], weights)
+        if result in layer_of:
+            source = layer_of[result].source
+            weights = round_weights(layer_of[result].weights[result], scales[source], ranges[source].mean)
+            graph.add_product(node, rounded[source], weights)
         else:
             graph.nodes.append(node)
-        for source in (name for name in node.output if name in quantized):
-            scales[source] = scale_input(ranges[source])
-            rounded[source] = graph.add_rounding(quantized[source], scales[source])
+        for name in node.output:
+            if name in quantized:
+                scales[name] = scale_input(ranges[name])
+                rounded[name] = graph.add_rounding(quantized[name], scales[name])
     return graph.finished()
 
 
@@ -278,10 +264,10 @@ class _Graph:
         grid = self._constant(np.float32(scale.step)), self._constant(np.uint8(scale.zero))
         return self._add("DequantizeLinear", self._add("QuantizeLinear", multiplied, *grid), *grid)
 
-    def add_product(self, node: onnx.NodeProto, product: Product, source: str, weights: RoundedWeights) -> None:
+    def add_product(self, node: onnx.NodeProto, source: str, weights: RoundedWeights) -> None:
         """Add `node` with other inputs: the rounded `source`, and the weights, computed from the stored integers."""
-        is_convolution = product.kind == CONVOLUTION
-        values = weights.values.reshape(product.shape) if is_convolution else weights.values[:, :, 0].T
+        is_convolution, shape = node.op_type == CONVOLUTION, self._constants[node.input[1]].dims
+        values = weights.values.reshape(shape) if is_convolution else weights.values[:, :, 0].T
         grid = self._constant(weights.steps), self._constant(np.zeros(len(weights.steps), dtype=np.int8))
         inputs = self._add("DequantizeLinear", self._constant(values), *grid, axis=0 if is_convolution else 1)
         changed = onnx.NodeProto()
@@ -294,7 +280,7 @@ class _Graph:
         else:
             changed.output[0] = self._new_name("product")
             sums = [changed.output[0], self._constant(weights.bias)]
-            self.nodes.append(helper.make_node("Add", sums, [product.node], name=f"{product.node}_bias"))
+            self.nodes.append(helper.make_node("Add", sums, node.output, name=f"{node.output[0]}_bias"))
 
     def finished(self) -> onnx.ModelProto:
         """Return the model with this graph, without constants that are not used."""

@@ -36,11 +36,9 @@ from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, read_qual
 from gtp_engine.training.quantization import quantize_file
 from gtp_engine.training.quantization.calibration import PER_GAME, boards_of, encode_sample, play_examples, sample_games
 from gtp_engine.training.quantization.quantized_graph import (
-    CONVOLUTION,
     LARGEST_WEIGHT,
     PRODUCT,
     Layer,
-    Product,
     Range,
     layers_of,
     measure_ranges,
@@ -117,24 +115,26 @@ def model(request: pytest.FixtureRequest) -> onnx.ModelProto:
 
 def test_the_trunk_is_quantized_but_not_the_first_convolution_and_the_heads(path: Path) -> None:
     layers = layers_of(model := onnx.load(path))
-    assert [product.weights.shape for layer in layers for product in layer.products] == [(8, 8, 9)] * 4
-    assert all(layer.products[0].kind == CONVOLUTION and layer.work == 8 * 8 * 9 for layer in layers)
+    assert [weights.shape for layer in layers for weights in layer.weights.values()] == [(8, 8, 9)] * 4
+    assert all(layer.channel_axis == 1 and layer.work == 8 * 8 * 9 for layer in layers)
     next(node for node in model.graph.node if layers[0].source in node.input).input[2:] = ["computed bias"]
     assert [layer.source for layer in layers_of(model)] == [layer.source for layer in layers[1:]]
 
 
 def test_convolutions_of_one_tensor_are_one_layer() -> None:
     layers = layers_of(imported("gpool"))
-    assert [len(layer.products) for layer in layers] == [2, 1], "the pooled and the other convolution share an input"
+    assert [len(layer.weights) for layer in layers] == [2, 1], "the pooled and the other convolution share an input"
 
 
 def test_products_of_transformers_are_layers() -> None:
-    layers = layers_of(imported("attention", "ffn"))
-    kinds = {product.kind for layer in layers for product in layer.products}
-    assert kinds == {PRODUCT}
-    for layer in layers:
-        for product in layer.products:
-            assert product.weights.shape == (product.shape[1], product.shape[0], 1)
+    model = imported("attention", "ffn")
+    products = {node.output[0]: node.input[1] for node in model.graph.node if node.op_type == PRODUCT}
+    shapes = {entry.name: tuple(entry.dims) for entry in model.graph.initializer}
+    layers = layers_of(model)
+    assert {layer.channel_axis for layer in layers} == {-1}
+    for name, weights in (each for layer in layers for each in layer.weights.items()):
+        inputs, outputs = shapes[products[name]]
+        assert weights.shape == (outputs, inputs, 1)
 
 
 # --- Ranges and rounding
@@ -212,7 +212,7 @@ def test_weights_are_rounded_to_the_nearest_step_of_their_channels_and_the_bias_
     assert steps[2] == pytest.approx(100 / 255), "small channels have finer steps, the largest none the coarser ones"
     weights = np.random.default_rng(1).standard_normal((4, 3, 9)).astype(np.float32)
     weights[3] = 0
-    rounded = round_weights(Product("result", CONVOLUTION, weights, (4, 3, 3, 3)), scale, seen.mean)
+    rounded = round_weights(weights, scale, seen.mean)
     steps = rounded.steps[:, None, None] * scale.factors[:, None]
     assert np.isfinite(steps).all() and not rounded.values[3].any(), "weights that are all zero stay so"
     assert (np.abs(rounded.values * steps - weights) <= 0.5001 * steps).all()
@@ -240,7 +240,7 @@ def test_a_quantized_network_says_nearly_the_same(model: onnx.ModelProto) -> Non
         assert 0 < np.abs(found - expected).max() < 0.15 * spread
     small = [entry for entry in quantized.graph.initializer if entry.data_type == onnx.TensorProto.INT8]
     sizes = {int(np.prod(entry.dims)) for entry in small}
-    assert {product.weights.size for layer in layers for product in layer.products} <= sizes, "weights are bytes"
+    assert {weights.size for layer in layers for weights in layer.weights.values()} <= sizes, "weights are bytes"
     used = {name for node in quantized.graph.node for name in node.input}
     assert {entry.name for entry in quantized.graph.initializer} <= used, "the old weights are gone"
 
@@ -315,8 +315,8 @@ def test_each_layer_is_measured(path: Path) -> None:
 
 
 def costing(name: str, kl: float, size: int, *, winrate: float = 0.0) -> Sensitivity:
-    product = Product(name, CONVOLUTION, np.zeros((size, 1, 1), dtype=np.float32), (size, 1, 1, 1))
-    return Sensitivity(Layer(name, (product,)), Difference(kl, 1.0, winrate, 8))
+    layer = Layer(name, 1, {name: np.zeros((size, 1, 1), dtype=np.float32)})
+    return Sensitivity(layer, Difference(kl, 1.0, winrate, 8))
 
 
 def test_layers_that_cost_far_more_than_their_share_stay_exact() -> None:
