@@ -233,7 +233,7 @@ def play_level_games(
         size,
         size,
         numbers=range(len(pairings)),
-        batch=min(batch, len(pairings)),
+        batch=batch,
         rng=np.random.default_rng(seed),
         planner=lambda *_: plan,
         player=policies,

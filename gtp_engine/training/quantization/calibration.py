@@ -59,18 +59,17 @@ def sample_games(
     """
     reservoir = new_positions(games * PER_GAME, *board)
     filled: set[int] = set()
-    batch = min(GAMES_AT_ONCE, games)
-    batch_of_games = PolicyGames(evaluator, *board, numbers=range(games), batch=batch, rng=rng, planner=varied_plan)
+    running = PolicyGames(evaluator, *board, numbers=range(games), batch=GAMES_AT_ONCE, rng=rng, planner=varied_plan)
     ended = 0
-    while batch_of_games.playing:
-        batch_of_games.evaluate()
-        for row, played in enumerate(batch_of_games.playing):
+    while running.playing:
+        running.evaluate()
+        for row, played in enumerate(running.playing):
             place = _place_in_reservoir(len(played.game.moves), PER_GAME, rng)
             if place is not None:
                 slot = played.number * PER_GAME + place
-                put_row(reservoir, slot, batch_of_games.positions, row)
+                put_row(reservoir, slot, running.positions, row)
                 filled.add(slot)
-        ended += len(batch_of_games.play())
+        ended += len(running.play())
         progress(ended)
     slots = sorted(filled)
     numbers = np.array(slots, dtype=np.int64) // PER_GAME

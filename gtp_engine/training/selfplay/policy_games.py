@@ -5,8 +5,9 @@ PolicyGames   the games: each position costs one evaluation
 MovePolicy    another player in some of them: the policy of another network (network_moves) or a search (search_moves)
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -78,8 +79,7 @@ class Temperatures(NamedTuple):
 
     opening: float = OPENING_TEMPERATURE
     rest: float = 1.0
-    hot: float = OPENING_TEMPERATURE
-    hot_share: float = 0.0  # share of all moves after the opening that are drawn at `hot`
+    hot_share: float = 0.0  # share of all moves after the opening that are drawn at its temperature
 
 
 @dataclass
@@ -99,6 +99,13 @@ class PlayedGame:
         """Whether its plan stops it because it has been decided for long enough."""
         is_early = len(self.game.moves) < self.plan.decided_from * self.game.width * self.game.height
         return self.plan.stops_when_decided and self.decided_moves >= DECIDED_MOVES and not is_early
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there are no more moves: by the rules or by its plan."""
+        game = self.game
+        is_long = len(game.moves) >= self.plan.longest * game.width * game.height
+        return game.is_over or game.has_no_result or is_long or self.is_decided
 
 
 PLAIN: Final = Temperatures()
@@ -127,21 +134,21 @@ class PolicyGames:
         player_share: float = 0.0,
         asks_optimistic: bool = False,
     ) -> None:
-        self.positions: Final = new_positions(batch, width, height)
-        self.evaluation: Final = new_evaluation(batch, width, height)
-        self.optimistic: Final = np.zeros_like(self.evaluation.policy)
         self._evaluator = evaluator
-        self._rows = GameRows(self.positions)
         self._size = (width, height)
         self._rng = rng
         self._planner = planner
         self._temperatures = temperatures
-        self._numbers = iter(numbers)
         self._player = player
         self._player_share = player_share
         self._asks_optimistic = asks_optimistic
-        begun = (self._begin() for _ in range(batch))
-        self.playing: list[PlayedGame] = [played for played in begun if played is not None]
+        self._games: Final = self._begun(numbers)
+        self.playing: list[PlayedGame] = list(islice(self._games, batch))
+        rows = max(1, len(self.playing))
+        self.positions: Final = new_positions(rows, width, height)
+        self.evaluation: Final = new_evaluation(rows, width, height)
+        self.optimistic: Final = np.zeros_like(self.evaluation.policy)
+        self._rows = GameRows(self.positions)
 
     def evaluate(self) -> None:
         """Write the positions of all games and their evaluations."""
@@ -156,16 +163,15 @@ class PolicyGames:
         A new game takes the row of one that ended, as long as there are numbers left.
         """
         points = self._draw()
-        ended, playing = [], []
+        ended, playing = list[PlayedGame](), list[PlayedGame]()
         for row, played in enumerate(self.playing):
             self._note_evaluation(row, played)
             played.game.play(int(points[row]))
-            following: PlayedGame | None = played
-            if _has_ended(played):
+            if played.has_ended:
                 ended.append(played)
-                following = self._begin()
-            if following is not None:
-                playing.append(following)
+                playing += islice(self._games, 1)
+            else:
+                playing.append(played)
         self.playing = playing
         return ended
 
@@ -179,21 +185,18 @@ class PolicyGames:
         is_hot = self._rng.random(games) < self._temperatures.hot_share
         for row, played in enumerate(self.playing):
             moves = len(played.game.moves)
+            is_varied = moves < played.plan.opening_length or is_hot[row]
+            temperature = self._temperatures.opening if is_varied else self._temperatures.rest
             if moves < 2 * played.plan.white_passes and moves % 2 == 1:
                 policy[row] = 0.0
                 policy[row, PASS] = 1.0
-            elif (temperature := self._temperature(played, is_hot=bool(is_hot[row]))) != 1.0:
+            elif temperature != 1.0:
                 policy[row] **= 1 / temperature
         sums = policy.cumsum(axis=1)
         drawn = self._rng.random(games) * sums[:, -1]
         # The first point whose cumulative sum exceeds the number drawn; its own probability cannot be 0.
         points: NDArray[np.int64] = np.argmax(sums > drawn[:, None], axis=1)
         return points
-
-    def _temperature(self, played: PlayedGame, *, is_hot: bool) -> float:
-        if len(played.game.moves) < played.plan.opening_length:
-            return self._temperatures.opening
-        return self._temperatures.hot if is_hot else self._temperatures.rest
 
     def _note_evaluation(self, row: int, played: PlayedGame) -> None:
         """Count whether the evaluation of a game decides it, and set an even komi where the plan has one."""
@@ -202,20 +205,12 @@ class PolicyGames:
         if len(played.game.moves) == played.plan.even_at:
             played.game.komi += round(2 * float(self.evaluation.lead_black[row])) / 2
 
-    def _begin(self) -> PlayedGame | None:
-        """Return the next game, or None if no number is left."""
-        number = next(self._numbers, None)
-        if number is None:
-            return None
-        plan = self._planner(self._rng, *self._size)
-        game = Game(*self._size, plan.rules, plan.komi)
-        if plan.handicap:
-            game.set_handicap(plan.handicap)
-        by_player = self._player is not None and bool(self._rng.random() < self._player_share)
-        return PlayedGame(number, game, plan, by_player=by_player)
-
-
-def _has_ended(played: PlayedGame) -> bool:
-    game = played.game
-    is_long = len(game.moves) >= played.plan.longest * game.width * game.height
-    return game.is_over or game.has_no_result or is_long or played.is_decided
+    def _begun(self, numbers: Iterable[int]) -> Iterator[PlayedGame]:
+        """Yield the games as they begin."""
+        for number in numbers:
+            plan = self._planner(self._rng, *self._size)
+            game = Game(*self._size, plan.rules, plan.komi)
+            if plan.handicap:
+                game.set_handicap(plan.handicap)
+            by_player = self._player is not None and bool(self._rng.random() < self._player_share)
+            yield PlayedGame(number, game, plan, by_player=by_player)

@@ -170,8 +170,8 @@ def first_moves(temperatures: Temperatures, plan: game_plans.GamePlan) -> Counte
         (Temperatures(), CHINESE, 0.1),
         (Temperatures(opening=2.0), CHINESE._replace(opening_length=1), 0.25),  # a square root: 3 : 1
         (Temperatures(rest=2.0), CHINESE, 0.25),
-        (Temperatures(hot=2.0, hot_share=1.0), CHINESE, 0.25),
-        (Temperatures(hot=2.0, hot_share=0.5), CHINESE, (0.1 + 0.25) / 2),
+        (Temperatures(hot_share=1.0), CHINESE, 0.25),
+        (Temperatures(hot_share=0.5), CHINESE, (0.1 + 0.25) / 2),
     ],
 )
 def test_moves_are_drawn_by_policy_and_temperature(

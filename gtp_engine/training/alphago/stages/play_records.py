@@ -122,7 +122,7 @@ def _games(player: Evaluator, settings: RecordSettings, count: int, seed: int) -
         settings.size,
         settings.size,
         numbers=range(count),
-        batch=max(1, min(settings.parallel_games, count)),
+        batch=settings.parallel_games,
         rng=np.random.default_rng(seed),
         planner=plan,
         temperatures=Temperatures(rest=settings.temperature),
