@@ -5,5 +5,5 @@ devices           where and in which precision torch computes, on how many threa
 optimizer         how weights change: gradients, steps, the average of the weights
 checkpoint        what a run leaves behind
 reporting         what is reported about a run: its log, its curves, the bar on the terminal
-game_data         games of SGF folders, which of them are held out, boards in all orientations
+game_data         games of SGF folders, and which of them are held out
 """

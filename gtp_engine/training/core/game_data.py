@@ -1,23 +1,19 @@
-"""What every task does with its games: reads them from folders, holds some out, and shows boards in all orientations.
+"""What every task does with its games: reads them from folders, and holds some out.
 
-    sgf_games                    the games of a folder of SGF files
-    number_of, is_held_out       which games are held out of training, by a hash of their numbers: independent of their
-                                 order and of each other; `is_name_held_out` is for one
-    turned_boards                arrays of whole groups of positions, rotated and mirrored (`nn.symmetry`)
-
-H rows, W columns, A = H·W points.
+sgf_games                    the games of a folder of SGF files
+number_of, is_held_out       which games are held out of training, by a hash of their numbers: independent of their
+order and of each other; `is_name_held_out` is for one
 """
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import SgfError, counted, shown_path
-from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, TRANSPOSE
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import SgfRecord, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.collection import each_game
@@ -85,12 +81,3 @@ def is_held_out(games: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
 def is_name_held_out(name: str, share: float) -> bool:
     """Return whether the game, or the player, of this name is held out: about `share` of all, the same in every run."""
     return bool(is_held_out(np.array([number_of(name)], dtype=np.int64), share)[0])
-
-
-def turned_boards(boards: NDArray[Any], symmetry: int) -> NDArray[Any]:
-    """Return a view of `boards` [..., H, W] in `symmetry`; from 4 on, rows and columns have changed places."""
-    if symmetry & MIRROR_ROWS:
-        boards = boards[..., ::-1, :]
-    if symmetry & MIRROR_COLUMNS:
-        boards = boards[..., ::-1]
-    return boards.swapaxes(-1, -2) if symmetry & TRANSPOSE else boards

@@ -23,8 +23,7 @@ import torch
 from torch import Tensor
 
 from gtp_engine.base.errors import shown_path
-from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.game_data import turned_boards
+from gtp_engine.nn.symmetry import cell_orders, symmetry_count
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,
     BoardSides,
@@ -286,5 +285,4 @@ def unpack_bits(packed: Tensor, width: int, height: int) -> Tensor:
 @cache
 def _cells(width: int, height: int, symmetry: int, device: torch.device) -> Tensor:
     """Return, for each cell of a board in a symmetry, the cell that it shows; the pass, last, stays."""
-    numbers = turned_boards(np.arange(width * height).reshape(height, width), symmetry).ravel()
-    return torch.from_numpy(np.append(numbers, width * height)).to(device)
+    return torch.from_numpy(np.append(cell_orders(width, height)[symmetry], width * height)).to(device)

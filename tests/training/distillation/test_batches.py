@@ -14,8 +14,8 @@ import pytest
 from training.needs_torch import torch
 from training.toy import count_stones, unpacked, write_data
 
-from gtp_engine.nn.symmetry import symmetry_count
-from gtp_engine.training.core.game_data import turned_boards
+from gtp_engine.go.coords import board_points
+from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.shards import ShardError, ShardMeta, ShardName, shard_paths, write_shard
 
@@ -127,13 +127,11 @@ def test_orientations_share_a_batch_evenly() -> None:
         part = 16 // len(symmetries)
         for number, symmetry in enumerate(symmetries):
             rows = slice(number * part, (number + 1) * part)
-            boards = turned_boards(plain.planes[rows].numpy(), int(symmetry))
-            np.testing.assert_array_equal(turned.planes[rows], boards)
-            for name in ("policy", "ownership", "optimistic"):
-                points, passes = np.split(getattr(plain, name)[rows].numpy(), [width * height], axis=1)
-                boards = turned_boards(points.reshape(-1, height, width), int(symmetry))
-                expected = np.concatenate([boards.reshape(len(points), -1), passes], axis=1)
-                np.testing.assert_array_equal(getattr(turned, name)[rows], expected)
+            cells = [*cell_table(width, height)[symmetry, board_points(width, height)].tolist(), width * height]
+            for name in ("planes", "ownership", "policy", "optimistic"):
+                axis = 2 if name == "planes" else 1
+                before, after = (getattr(batch, name)[rows].flatten(axis) for batch in (plain, turned))
+                assert torch.equal(after[..., cells[: before.shape[-1]]], before), "as an encoder shows the points"
         assert torch.equal(plain.score, turned.score) and torch.equal(plain.globals, turned.globals)
 
 

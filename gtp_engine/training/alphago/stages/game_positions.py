@@ -23,7 +23,8 @@ from gtp_engine.evaluation.from_game import SUPERKO
 from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, new_positions
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
-from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_table, symmetry_count
+from gtp_engine.go.coords import board_points
+from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_orders, cell_table, symmetry_count
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError
 from gtp_engine.training.alphago.stages.replay import GameMoves, PositionRefs, ReplayWork, replay_rows, write_owners
@@ -125,12 +126,10 @@ class Replayer:
         store, count = self._store, len(refs.games)
         ends = self.replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
         write_owners(ends, count, self._queue, self._owners)
-        table = cell_table(store.width, store.height)
-        points = np.flatnonzero(table[0] != NO_CELL)
-        colors, mine = self._owners[:count, points], refs.to_play[:, None]
+        colors = self._owners[:count, board_points(store.width, store.height)]
+        mine = refs.to_play[:, None]
         signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
-        owners: FloatArray = np.empty_like(signs)
-        owners[np.arange(count)[:, None], table[symmetries][:, points]] = signs
+        owners: FloatArray = np.take_along_axis(signs, cell_orders(store.width, store.height)[symmetries], axis=1)
         return owners
 
     def played_symmetries(self, refs: PositionRefs) -> IntArray:
