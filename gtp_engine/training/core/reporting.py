@@ -27,9 +27,6 @@ from gtp_engine.training.core.loop import RunProgress, TrainingRun, Validation, 
 LOG_FILE: Final = "log.jsonl"
 CURVES_FILE: Final = "curves.png"
 
-_OLD_NAMES: Final = {'"win rate":': '"winrate":', '"games":': '"samples":'}
-"""What development versions called something in a log, and what it is called now."""
-
 _INCHES: Final = (14 / 3, 4.0)
 """Width and height of a panel."""
 _COLUMNS: Final = 3
@@ -73,12 +70,9 @@ def add_line(path: Path, line: dict[str, Any]) -> None:
 def read_log(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a log; none if there is no file, and not the last one if it is incomplete.
 
-    Names are those of now, so that the curves of a run that has been resumed go on.
+    What version 1.0.0 called "games" has the name of now, so that the curves of a run that has been resumed go on.
     """
-    whole = "\n".join(complete_lines(path, cut=False))
-    for old, name in _OLD_NAMES.items():
-        whole = whole.replace(old, name)
-    return [json.loads(line) for line in whole.splitlines()]
+    return [json.loads(line.replace('"games":', '"samples":')) for line in complete_lines(path, cut=False)]
 
 
 def write_panels(path: Path, panels: Panels) -> None:

@@ -156,9 +156,9 @@ def test_the_log_of_a_continued_run_has_every_step_once(tmp_path: Path) -> None:
     assert figures.keys() == {"5x5", "4x3"} and "policy_kl" in figures["5x5"]
 
 
-def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> None:
-    """A run that began with it would otherwise have two curves of its winrate.  An incomplete line is left out."""
-    figures = ['{"win rate": 0.25, "loss": 1.0}', '{"against the first network": {"win rate": 0.5}}']
+def test_a_log_of_version_1_has_the_names_of_now(tmp_path: Path) -> None:
+    """A run that began with it would otherwise have no curves of its games.  An incomplete line is left out."""
+    figures = ['{"winrate": 0.25, "loss": 1.0}', '{"against the first network": {"winrate": 0.5}}']
     path = tmp_path / "log.jsonl"
     path.write_text(
         "".join(f'{{"steps": {i}, "games": 8, "figures": {each}}}\n' for i, each in enumerate(figures)) + '{"ste'
@@ -168,7 +168,7 @@ def test_a_log_of_a_development_version_has_the_names_of_now(tmp_path: Path) -> 
     training, test, after = (line["figures"] for line in read_log(path))
     assert [line.get("samples") for line in read_log(path)] == [8, 8, None]
     assert training == {"winrate": 0.25, "loss": 1.0} and after == {"winrate": 0.75}
-    assert test == {"against the first network": {"winrate": 0.5}} and "win rate" not in path.read_text()
+    assert test == {"against the first network": {"winrate": 0.5}} and '"games"' not in path.read_text()
     assert smoothed([(i, i) for i in range(401)])[::133] == [(2, 1.0), (400, 399.5)], "neighbours are averaged"
 
 
