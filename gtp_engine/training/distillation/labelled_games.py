@@ -126,12 +126,14 @@ class Labeller:
         planes, globals_ = self.encode(positions, count)
         is_black = positions.to_play[:count] == BLACK
         sign = np.where(is_black, np.float32(1), np.float32(-1))
+        of_sides = evaluation.win_black[:count], evaluation.loss_black[:count]
+        win, loss = np.where(is_black, *of_sides), np.where(~is_black, *of_sides)
         ownership = evaluation.ownership_black[:count, self._points] * sign[:, None]
         return Samples(
             planes=planes,
             globals=globals_,
             policy=evaluation.policy[:count, self._actions].astype(np.float16),
-            value=_value(evaluation, is_black),
+            value=np.stack([win, loss, np.maximum(0, 1 - win - loss)], axis=1).astype(np.float16),
             score=np.stack(
                 [
                     evaluation.score_black[:count] * sign,
@@ -154,16 +156,6 @@ class Labeller:
         inputs = self._encoder.encode(positions, range(count), np.full(count, IDENTITY, dtype=np.int32))
         planes = inputs.spatial.reshape(count, self._encoder.planes, -1) > 0
         return np.packbits(planes, axis=2), inputs.globals_
-
-
-def _value(evaluation: Evaluation, is_black: NDArray[np.bool_]) -> NDArray[np.float16]:
-    """Return the probabilities of win, loss and no result for the side to move, float16[K, 3]."""
-    count = len(is_black)
-    win_black, loss_black = evaluation.win_black[:count], evaluation.loss_black[:count]
-    win = np.where(is_black, win_black, loss_black)
-    loss = np.where(is_black, loss_black, win_black)
-    no_result = np.maximum(0, 1 - win - loss)
-    return np.stack([win, loss, no_result], axis=1).astype(np.float16)
 
 
 # Games

@@ -7,7 +7,7 @@ All of it is in float32 and for the side to move; letters as in `batches`.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -215,7 +215,7 @@ class HeldOut:
     def validate(self, module: NetworkModule, machine: Machine) -> dict[ValidationSet, Agreement]:
         """Return the agreement of a module in evaluation mode on each set."""
         self._take_new_shards()
-        return {place: _agreement(module, machine, self._batches(place)) for place in sorted(self._samples)}
+        return {place: _agreement(module, machine, place, self._samples[place]) for place in sorted(self._samples)}
 
     def _take_new_shards(self) -> None:
         """Take positions from shards that are new in the folder."""
@@ -232,12 +232,6 @@ class HeldOut:
                 if missing > 0:
                     rows = np.flatnonzero((by_player == flag) & (ranks == rank))[:missing]
                     self._samples[place] = join([*known, samples.take(rows)])
-
-    def _batches(self, place: ValidationSet) -> Iterator[SampleBatch]:
-        samples = self._samples[place]
-        for begin in range(0, samples.count, _ROWS):
-            part = samples.take(slice(begin, begin + _ROWS))
-            yield unpack(tensors_of(part), (place.width, place.height))
 
 
 def inputs_of(module: NetworkModule, batch: SampleBatch) -> Tensor:
@@ -260,12 +254,13 @@ def profiles(batch: SampleBatch) -> Tensor:
 
 
 @torch.no_grad()
-def _agreement(module: NetworkModule, machine: Machine, batches: Iterator[SampleBatch]) -> Agreement:
+def _agreement(module: NetworkModule, machine: Machine, place: ValidationSet, samples: Samples) -> Agreement:
     rows = []
-    for batch in batches:
-        there = on_device(batch, machine.device)
-        outputs = machine.run(module, there.planes, inputs_of(module, there))
-        rows.append(_figures(predictions_of(outputs, there, module.network.scales, module.network.version), there))
+    for begin in range(0, samples.count, _ROWS):
+        part = samples.take(slice(begin, begin + _ROWS))
+        batch = on_device(unpack(tensors_of(part), (place.width, place.height)), machine.device)
+        outputs = machine.run(module, batch.planes, inputs_of(module, batch))
+        rows.append(_figures(predictions_of(outputs, batch, module.network.scales, module.network.version), batch))
     figures = torch.cat(rows, dim=1)
     return Agreement(figures.shape[1], *figures.double().nanmean(dim=1).tolist())
 

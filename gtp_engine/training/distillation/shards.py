@@ -48,11 +48,9 @@ FORMAT: Final = 3
 TRAIN: Final = "train"
 HELD_OUT: Final = "held-out"
 """Names of the two folders."""
-SHARD_POSITIONS: Final = 8192
-"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several."""
-HELD_OUT_POSITIONS: Final = 1024
-"""Positions of a shard that is held out: few, so that validation can begin early."""
-SHARD_SIZES: Final[Mapping[str, int]] = MappingProxyType({TRAIN: SHARD_POSITIONS, HELD_OUT: HELD_OUT_POSITIONS})
+SHARD_SIZES: Final[Mapping[str, int]] = MappingProxyType({TRAIN: 8192, HELD_OUT: 1024})
+"""Positions of a shard: 3 to 6 MB on 19×19, so that a reader can hold several; of one that is held out few, so that
+validation can begin early."""
 BUFFER_SHARDS: Final = 2
 """A shard is drawn from the samples of this many, so that it has samples of more games than run at a time."""
 OWNERSHIP_UNIT: Final = 127

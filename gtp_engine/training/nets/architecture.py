@@ -96,7 +96,13 @@ def _decode(value: Json, path: FieldPath, fill: Fill) -> Any:
 
 def read_onnx(path: Path) -> Network:
     """Return the network in a file; raises ModelError if it was not exported here, or is damaged."""
-    model = _load(path)
+    import onnx
+
+    data = read_network_file(path)
+    try:
+        model = onnx.load_model_from_string(data)
+    except Exception as error:  # protobuf's own kinds, which differ between its versions
+        raise ModelError(f"{shown(path.name)} is damaged or no ONNX file") from error
     properties = {entry.key: entry.value for entry in model.metadata_props}
     if PROPERTY not in properties:
         raise ModelError(
@@ -111,16 +117,6 @@ def read_onnx(path: Path) -> Network:
             return network
     given = f"the graph of {shown(path.name)} is not that of its architecture"
     raise ModelError(given, expected="a file as it was exported")
-
-
-def _load(path: Path) -> Any:
-    import onnx
-
-    data = read_network_file(path)
-    try:
-        return onnx.load_model_from_string(data)
-    except Exception as error:  # protobuf's own kinds, which differ between its versions
-        raise ModelError(f"{shown(path.name)} is damaged or no ONNX file") from error
 
 
 def _with_weights_of(architecture: str, model: Any) -> Network | None:

@@ -97,11 +97,6 @@ class HumanGame:
     ranks: tuple[int, int]
     result: str
 
-    @property
-    def group(self) -> int:
-        """The group of ranks of Black."""
-        return group_of(self.ranks[0])
-
 
 def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[HumanGame]:
     """Yield the games with moves of two players of known rank; `log` receives a line for each game left out.
@@ -225,7 +220,7 @@ def fill_folder(
             count = 0
             groups: dict[int, list[HumanGame]] = {}
             for i in rng.permutation(len(chosen)):
-                groups.setdefault(chosen[i].group, []).append(chosen[i])
+                groups.setdefault(group_of(chosen[i].ranks[0]), []).append(chosen[i])
             in_turn = in_turns(games for _, games in sorted(groups.items()))
             for game in islice(in_turn, -(-positions // settings.per_game)):
                 if is_stopped() or count >= positions:

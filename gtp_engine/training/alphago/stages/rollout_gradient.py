@@ -1,6 +1,6 @@
 """The loss of the linear rollout policy on recorded games, and its gradient: kernels.
 
-Games are replayed by the kernels that play rollouts (`search.rollouts.linear`), so that the features are the same in
+Games are replayed by the kernels that play rollouts (`linear_rollouts`), so that the features are the same in
 training and in play.  Positions count in which the move played is a stone that fills no own eye; the policy is a
 softmax over all such moves.
 
