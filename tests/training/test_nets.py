@@ -18,7 +18,7 @@ from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.nn.katago_format.parser import load_network, parse_network
 from gtp_engine.nn.onnx_export import build_model, info_of_network
-from gtp_engine.training.distillation.run import first_module, new_loop
+from gtp_engine.training.distillation.run import DistillationRun, first_module
 from gtp_engine.training.distillation.shards import facts_of
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx
 from gtp_engine.training.nets.layers import NormLayer
@@ -239,9 +239,9 @@ def test_training_goes_on_from_a_file_with_norms(tmp_path: Path, in_memory: bool
     from_file(tmp_path, tiny_module())
     config = replace(config, init=tmp_path / "net.onnx", in_memory=in_memory)
     fixed = replace(config, learning=replace(config.learning, fixed_norms=1.0))
-    place = new_loop(fixed).state()[1]["stream"]
-    assert not new_loop(fixed).module.counts_statistics
-    loop = new_loop(config)
+    place = DistillationRun(fixed).state()[1]["stream"]
+    assert not DistillationRun(fixed).module.counts_statistics
+    loop = DistillationRun(config)
     assert loop.module.counts_statistics
     assert loop.state()[1]["stream"] == place, "the batches that were measured are trained on too"
     begun = first_module(config, facts_of(config.data / "train"), print).eval()

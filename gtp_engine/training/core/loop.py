@@ -1,8 +1,7 @@
 """The training loop: one for every network.
 
 TrainingRun    steps, validations, reports, checkpoints; what a step is, a derived class says
-TrainingLoop   a run that follows the gradients of a task
-Task           what is learned: batches, loss, validation
+TrainingLoop   a run that follows gradients; what is learned from batches, and how it is validated, a derived class says
 Stream         the batches; `prefetched` prepares them on a thread
 Observer       receives the progress and the validations: the log, the curves, the bar on the terminal
 
@@ -19,7 +18,7 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +39,6 @@ Validation = dict[str, Figures]
 """The figures of each validation set."""
 
 Module = TypeVar("Module", bound=nn.Module)
-Module_in = TypeVar("Module_in", bound=nn.Module, contravariant=True)
 Positions = TypeVar("Positions", bound=PositionBatch)
 Prefetched = TypeVar("Prefetched", covariant=True)
 
@@ -80,27 +78,6 @@ def prefetched(stream: Stream[Prefetched]) -> Generator[tuple[Prefetched, dict[s
         pool.shutdown(cancel_futures=True)
 
 
-class Task(Protocol[Module_in, Positions]):
-    """What is learned, from which data, and how it is validated."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of a step's figures, "loss" first."""
-
-    @property
-    def stream(self) -> Stream[Positions]:
-        """The batches, without end."""
-
-    def figures(self, module: Module_in, batch: Positions) -> Tensor:
-        """Return the figures of a batch as a vector, means over its positions; the loss has its gradient."""
-
-    def counts_statistics(self, fraction: float) -> bool:
-        """Return whether norms take their statistics from batches after `fraction` of the run."""
-
-    def validate(self, module: Module_in) -> Validation:
-        """Return the figures of a network in evaluation mode on each validation set."""
-
-
 class RunProgress(NamedTuple):
     """Where a run is; figures and speed are means since the last report."""
 
@@ -134,17 +111,18 @@ class RunIdentity(NamedTuple):
 
 
 class TrainingRun(ABC):
-    """A run in `folder`: steps until its schedule ends; `names` are those of a step's figures, "loss" first."""
+    """A run in `folder`: steps until its schedule ends."""
 
-    unit = "samples"
+    names: ClassVar[tuple[str, ...]]
+    """Those of a step's figures, "loss" first."""
+    unit: ClassVar[str] = "samples"
     """What `samples` counts, for people."""
 
-    def __init__(self, folder: Path, identity: RunIdentity, schedule: Schedule, names: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, identity: RunIdentity, schedule: Schedule) -> None:
         self.folder: Final = folder
         self._identity: Final = identity
         self._schedule: Final = schedule
-        self._names: Final = names
-        self._means = _Means(names)
+        self._means = _Means(self.names)
         self.steps = self.samples = 0
         self.seconds = 0.0
 
@@ -225,7 +203,7 @@ class TrainingRun(ABC):
 
     def _train(self, observe: Observer, is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
-        saved, self._means = time.monotonic(), _Means(self._names)
+        saved, self._means = time.monotonic(), _Means(self.names)
         with self.working():
             while self.fraction < 1 and not is_stopped():
                 started, due = time.monotonic(), self._validations_due()
@@ -272,55 +250,59 @@ class TrainingRun(ABC):
 
 
 class TrainingLoop(TrainingRun, Generic[Module, Positions]):
-    """A run in `folder` that trains `module`, which lies on the device of `machine` already.
+    """A run in `folder` that trains `module`, which lies on the device of `machine` already, on batches.
 
-    `average` holds the network to export.
+    `stream` has these, and `average` holds the network to validate and to export.
     """
 
     def __init__(
         self,
         module: Module,
-        task: Task[Module, Positions],
+        stream: Stream[Positions],
         learning: Learning,
         machine: Machine,
         folder: Path,
         identity: RunIdentity,
     ) -> None:
-        super().__init__(folder, identity, learning, task.names)
+        super().__init__(folder, identity, learning)
         self.module: Final = module.train()
         self.machine: Final = machine
         self.average: Final = Average(module, learning.average_steps)
-        self._task: Final = task
+        self._stream: Final = stream
         self._learning: Final = learning
         self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
-        self._place = task.stream.state()
+        self._place = stream.state()
         self._gradients: ParallelGradients[Module, Positions]
         self._batches: Iterator[tuple[Positions, dict[str, Any]]]
+
+    @abstractmethod
+    def figures(self, module: Module, batch: Positions) -> Tensor:
+        """Return the figures of a batch as a vector, means over its positions; the loss has its gradient."""
+
+    def counts_statistics(self) -> bool:
+        """Return whether norms take their statistics from the next batch; by default they do during the whole run."""
+        return True
 
     @contextmanager
     def working(self) -> Iterator[None]:
         """Yield with threads that compute gradients and prepare batches."""
         self.machine.use_threads(self.machine.shares)
         with (
-            ParallelGradients(self.module, self.machine, self._task.figures) as self._gradients,
-            closing(prefetched(self._task.stream)) as self._batches,
+            ParallelGradients(self.module, self.machine, self.figures) as self._gradients,
+            closing(prefetched(self._stream)) as self._batches,
         ):
             yield
 
     def step(self) -> tuple[Tensor, int]:
         """Do one step of the optimizer; see `TrainingRun`."""
         batch, place = next(self._batches)
-        self._gradients.count_statistics(self._task.counts_statistics(self.fraction))
+        self._gradients.count_statistics(self.counts_statistics())
         figures = self._gradients.write(batch)
         gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip or math.inf)
         self._optimizer.step(self.learning_rate)
         self._place = place
         self.average.add(self.module, self.steps + 1)
         return torch.cat([gradient.reshape(1), figures]), len(batch[0])
-
-    def validate(self) -> Validation:
-        """Return the figures of the averaged network."""
-        return self._task.validate(self.average.module)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the averaged weights; and those of now, optimizer, and the place in the stream after the last step."""
@@ -334,7 +316,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         self.average.module.load_state_dict(checkpoint.weights)
         self._optimizer.load_state_dict(checkpoint.state["optimizer"])
         self._place = checkpoint.state["stream"]
-        self._task.stream.go_to(self._place)
+        self._stream.go_to(self._place)
 
 
 class _Means:

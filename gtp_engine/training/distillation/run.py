@@ -1,19 +1,18 @@
 """A distillation run: a network learns a teacher's labels, and is validated on games that were held out.
 
 run_training         the whole run with log and curves, and the network file at its end
-new_loop             the run as a loop: its task for `core.loop`, its batches, and the module that it begins with
+DistillationRun      the run as one of `core.loop`: its batches, its losses, and the module that it begins with
 export_run           the network file of a run's checkpoint
 validate_file        the agreement of a network with the teacher
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -83,7 +82,7 @@ def run_training(
     if checkpoint is None and has_checkpoint(config.out):
         advice = "resume it, or give another folder"
         raise TrainingError(f"there is a run in {shown_path(config.out)} already", advice=advice)
-    loop = new_loop(config, checkpoint, log=bar.log)
+    loop = DistillationRun(config, checkpoint, log=bar.log)
     parameters = sum(each.numel() for each in loop.module.parameters())
     counts = count_positions(config.data / TRAIN)
     positions = ", ".join(f"{count:,} on {width}x{height}" for (width, height), count in counts.items())
@@ -91,6 +90,10 @@ def run_training(
     held_out = config.data / HELD_OUT
     if not (held_out.is_dir() and shard_paths(held_out)):
         bar.log(f"no positions are held out in {config.data}: there are no validations")
+
+    def panels(log: LogLines) -> Panels:
+        return {**loss_panel(log), **figure_panels(log, titles=_TITLES)}
+
     try:
         is_done = run_and_report(loop, bar, is_stopped, panels=panels)
     except torch.OutOfMemoryError as error:
@@ -118,19 +121,15 @@ def export_run(
     module, config = module_of_checkpoint(checkpoint), config_of(checkpoint)
     name = name or config.name or module.network.name
     target = target or folder / f"{name}.onnx"
-    origin = origin or _origin(checkpoint, config)
+    if not origin:
+        began = "" if config.init is None else f", beginning with {config.init.name}"  # whose terms may bind this one
+        teacher = checkpoint.settings["teacher"]
+        origin = f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}{began}"
     advantages = bool(checkpoint.settings.get("advantages"))
     boards = [(width, height) for width, height, _ in config.board_shares]
     sizes = BoardSizes(*((side, side) for side in boards[0])) if len(boards) == 1 else ANY_BOARD
     export_network(module, target, name=name, origin=origin, terms=terms, advantages=advantages, sizes=sizes)
     return target
-
-
-def _origin(checkpoint: Checkpoint, config: TrainConfig) -> str:
-    """Return where the weights of a run are from, the network included that it began with, whose terms may bind it."""
-    began = "" if config.init is None else f", beginning with {config.init.name}"
-    teacher = checkpoint.settings["teacher"]
-    return f"trained by Tengen on {checkpoint.samples:,} samples of positions labelled by {teacher}{began}"
 
 
 def validate_file(network: Path, data: Path, *, positions: int, device: str) -> dict[ValidationSet, Agreement]:
@@ -153,7 +152,7 @@ def export_new(shape: Shape, target: Path, *, seed: int) -> Path:
     return target
 
 
-# The task
+# The run
 
 
 def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weights: Mapping[str, float]) -> Tensor:
@@ -164,47 +163,60 @@ def figures_of(module: NetworkModule, batch: SampleBatch, machine: Machine, weig
     return torch.stack([total, *(losses[name] for name in LOSS_WEIGHTS)])
 
 
-@dataclass(frozen=True)
-class DistillationTask:
-    """What a run learns; norms take the statistics of batches if the network's do, but at the end of the run."""
+class DistillationRun(TrainingLoop[NetworkModule, SampleBatch]):
+    """A run at its beginning or, with a checkpoint, where that was written."""
 
-    config: TrainConfig
-    machine: Machine
-    stream: Stream[SampleBatch]
-    weights: Mapping[str, float]
-    has_statistics: bool
-    measure: Callable[..., Tensor] = figures_of
-    """That function or what torch has compiled of it."""
+    names = ("loss", *LOSS_WEIGHTS)
 
-    names: ClassVar = ("loss", *LOSS_WEIGHTS)
-
-    @cached_property
-    def _held_out(self) -> HeldOut:
-        return HeldOut(self.config.data / HELD_OUT, self.config.learning.validation_positions)
+    def __init__(
+        self, config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
+    ) -> None:
+        learning = config.learning
+        machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
+        facts = facts_of(config.data / TRAIN)
+        module = first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint)
+        machine.place(module)
+        stream = Batches(
+            config.data / TRAIN,
+            learning.batch,
+            seed=learning.seed,
+            device=machine.device,
+            shares={(width, height): share for width, height, share in config.board_shares},
+            in_memory=config.in_memory,
+        )
+        found = stream.shares
+        missing = [f"{width}x{height}" for width, height, _ in config.board_shares if (width, height) not in found]
+        if missing:
+            log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
+        is_from_network_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
+        if checkpoint is None and is_from_network_file and learning.fixed_norms < 1:
+            _unfold_norms(module, stream, machine)
+        module.freeze(learning.frozen_blocks)
+        recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
+        network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
+        super().__init__(module, stream, learning, machine, config.out, RunIdentity(KIND, network, recorded))
+        self._fixed_norms: Final = learning.fixed_norms if module.counts_statistics else 1.0
+        self._weights: Final = {**LOSS_WEIGHTS, "value": _WEIGHT_OF_RESULTS} if facts.has_ranks else LOSS_WEIGHTS
+        self._measure: Final = compiled(figures_of) if learning.compiled else figures_of
+        self._held_out: Final = HeldOut(config.data / HELD_OUT, learning.validation_positions)
+        if checkpoint is not None:
+            self.resume(checkpoint)
 
     def figures(self, module: NetworkModule, batch: SampleBatch) -> Tensor:
         """Return the weighted loss, then the loss of each head."""
-        return self.measure(module, batch, self.machine, self.weights)
+        return self._measure(module, batch, self.machine, self._weights)
 
-    def counts_statistics(self, fraction: float) -> bool:
-        """Return whether norms take their statistics from batches after `fraction` of the run."""
-        return self.has_statistics and fraction < 1 - self.config.learning.fixed_norms
+    def counts_statistics(self) -> bool:
+        """Return whether norms take the next batch's statistics: if the network's do, but at the end of the run."""
+        return self.fraction < 1 - self._fixed_norms
 
-    def validate(self, module: NetworkModule) -> Validation:
+    def validate(self) -> Validation:
         """Return the figures of each set, such as "9x9" or "9x9 player"."""
-        agreements = self._held_out.validate(module, self.machine)
+        agreements = self._held_out.validate(self.average.module, self.machine)
         return {
             str(place): {name: figure for name, figure in vars(each).items() if not math.isnan(figure)}
             for place, each in agreements.items()
         }
-
-
-def _name_missing_boards(config: TrainConfig, log: Callable[[str], None]) -> None:
-    """Log the boards that have a share of the batches, but no positions."""
-    found = count_positions(config.data / TRAIN)
-    missing = [f"{width}x{height}" for width, height, _ in config.board_shares if not found[width, height]]
-    if missing:
-        log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
 
 
 def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: Machine) -> None:
@@ -220,50 +232,6 @@ def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: M
     stream.go_to(place)
 
 
-def new_loop(
-    config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
-) -> TrainingLoop[NetworkModule, SampleBatch]:
-    """Return a run at its beginning or, with a checkpoint, where that was written."""
-    learning = config.learning
-    machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    facts = facts_of(config.data / TRAIN)
-    module = machine.place(first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint))
-    shares = {(width, height): share for width, height, share in config.board_shares}
-    stream = Batches(
-        config.data / TRAIN,
-        learning.batch,
-        seed=learning.seed,
-        device=machine.device,
-        shares=shares,
-        in_memory=config.in_memory,
-    )
-    _name_missing_boards(config, log)
-    is_from_network_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
-    if checkpoint is None and is_from_network_file and learning.fixed_norms < 1:
-        _unfold_norms(module, stream, machine)
-    module.freeze(learning.frozen_blocks)
-    recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
-    network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
-    weights = {**LOSS_WEIGHTS, "value": _WEIGHT_OF_RESULTS} if facts.has_ranks else LOSS_WEIGHTS
-    measure = compiled(figures_of) if learning.compiled else figures_of
-    loop = TrainingLoop(
-        module,
-        DistillationTask(config, machine, stream, weights, module.counts_statistics, measure),
-        learning,
-        machine,
-        config.out,
-        RunIdentity(KIND, network, recorded),
-    )
-    if checkpoint is not None:
-        loop.resume(checkpoint)
-    return loop
-
-
-def panels(log: LogLines) -> Panels:
-    """Return the curves of a run."""
-    return {**loss_panel(log), **figure_panels(log, titles=_TITLES)}
-
-
 # Where a run begins
 
 
@@ -274,7 +242,7 @@ def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], Non
     while the trunk before them changes.
 
     Norms of a new network take the statistics of each batch, and those of a checkpoint do as they did in its run; in a
-    network file they are folded into the weights (`new_loop` gives them statistics again).
+    network file they are folded into the weights (`DistillationRun` gives them statistics again).
     """
     if config.init is not None:
         module = module_of_file(config.init)

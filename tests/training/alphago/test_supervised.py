@@ -22,7 +22,7 @@ from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.training.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
-from gtp_engine.training.alphago.stages.nets import read_policy
+from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy
 from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import (
     PolicyLearning,
@@ -30,7 +30,7 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     RolloutNetSettings,
     StageRun,
 )
-from gtp_engine.training.alphago.stages.supervised import PolicyTask, run_supervised
+from gtp_engine.training.alphago.stages.supervised import PolicyRun, run_supervised
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.core.reporting import read_log
@@ -123,7 +123,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
             run(tmp_path)
 
 
-def test_accuracies_count_what_was_played() -> None:
+def test_accuracies_count_what_was_played(tmp_path: Path) -> None:
     store = GameStore(orderly_records(3))
     refs = store.move_refs()
     actions = torch.from_numpy(store.actions(refs, np.zeros(len(refs.games), dtype=np.int32)).astype(np.int64))
@@ -138,7 +138,10 @@ def test_accuracies_count_what_was_played() -> None:
         logits[torch.arange(len(planes)), played] = 4.0
         return logits
 
-    found = PolicyTask((store, refs), (store, refs), LEARNING, MACHINE).validate(fifth)["test"]
+    net = new_net(PolicyNet, NetShape(5, 5, layers=2, channels=1), seed=1)
+    loop = PolicyRun(net, ((store, refs), (store, refs)), LEARNING, MACHINE, tmp_path, {})
+    loop.average.module = fifth
+    found = loop.validate()["test"]
     assert found["top-1"] == 0 and found["top-5"] == 1
 
 

@@ -23,7 +23,7 @@ from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNe
 from gtp_engine.training.alphago.stages.policy_players import policy_player
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.value import (
-    ValueTask,
+    ValueRun,
     fill_games,
     read_folder,
     run_value,
@@ -192,16 +192,18 @@ def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path) -> None:
     assert read_checkpoint(out).kind == "value"
 
 
-def test_owners_have_their_weight_in_the_loss() -> None:
+def test_owners_have_their_weight_in_the_loss(tmp_path: Path) -> None:
     store = GameStore(orderly_records(4))
     refs = store.move_refs()
     examples = next(examples_of(store, refs, for_value=True))
     outputs = torch.full((len(refs.games), 1 + 25), 0.5)
     for weight in (0.0, 2.0):
-        task = ValueTask((store, refs), (store, refs), ValueLearning(samples=1), MACHINE, weight)
-        loss, error, of_owners, right = task.measure(outputs, examples).tolist()
+        net, settings = ValueNet(NetShape(5, 5, layers=2, channels=1)), ValueSettings(owners_weight=weight)
+        loop = ValueRun(net, ((store, refs), (store, refs)), settings, ValueLearning(samples=1), MACHINE, tmp_path)
+        loss, error, of_owners, right = loop.measure(outputs, examples).tolist()
         assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
         wanted = ((0.5 - examples.owners) ** 2).mean().item()
         assert of_owners == pytest.approx(wanted) and loss == pytest.approx(error + weight * wanted)
-        validation = task.validate(lambda planes: torch.full((len(planes), 1 + 25), 0.5))["test"]
-        assert validation == pytest.approx(dict(zip(task.names, (loss, error, of_owners, right), strict=True)))
+        loop.average.module = lambda planes: torch.full((len(planes), 1 + 25), 0.5)
+        named = zip(loop.tested_names, (loss, error, of_owners, right), strict=True)
+        assert loop.validate()["test"] == pytest.approx(dict(named))

@@ -11,32 +11,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import play_moves
 from full_disk import fill_disk_of
 from nn.katago_files import NetworkFile
 from training.needs_torch import torch
 from training.toy import count_stones, exported, run, tiny_config, tiny_module, unpacked, write_data
 
-from gtp_engine import ConfigError, Game, ModelError
-from gtp_engine.evaluation.from_game import write_game
-from gtp_engine.evaluation.positions import new_positions
-from gtp_engine.go.coords import board_points
-from gtp_engine.nn.encoders import KatagoV7Encoder
+from gtp_engine import ConfigError, ModelError
 from gtp_engine.nn.katago_format.parser import parse_network
-from gtp_engine.nn.symmetry import cell_table, symmetry_count
 from gtp_engine.training.core.checkpoint import CHECKPOINT_FILE, check_output, read_checkpoint
 from gtp_engine.training.core.devices import choose_machine
-from gtp_engine.training.core.game_data import turned_boards
 from gtp_engine.training.core.learning import OPTIMIZERS, Learning, StepSchedule, rate_at
 from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import Average, BatchedMuon, Optimizer, ParallelGradients
 from gtp_engine.training.core.reporting import add_line, begin_log
-from gtp_engine.training.distillation.batches import Batches, SampleBatch
+from gtp_engine.training.distillation.batches import SampleBatch
 from gtp_engine.training.distillation.distillation_settings import TrainConfig
 from gtp_engine.training.distillation.losses import LOSS_WEIGHTS, HeldOut, ValidationSet
 from gtp_engine.training.distillation.module_files import module_of_checkpoint
-from gtp_engine.training.distillation.run import DistillationTask, config_of, new_loop
-from gtp_engine.training.distillation.shards import TRAIN, ShardError
+from gtp_engine.training.distillation.run import DistillationRun, config_of, figures_of
+from gtp_engine.training.distillation.shards import ShardError
 from gtp_engine.training.nets.layers import norms_of
 from gtp_engine.training.nets.network_module import NetworkModule
 
@@ -66,7 +59,7 @@ class Diary:
 
 
 def train(config: TrainConfig, **how: Any) -> tuple[Loop, Diary]:
-    loop, diary = new_loop(config), Diary(**how)
+    loop, diary = DistillationRun(config), Diary(**how)
     loop.run(diary, diary.is_stopped)
     return loop, diary
 
@@ -88,10 +81,10 @@ def test_a_network_learns_to_count_stones(tmp_path: Path, optimizer: str) -> Non
 def test_a_stopped_run_resumes_exactly(tmp_path: Path, threads: int, optimizer: str) -> None:
     config = tiny_config(tmp_path, threads=threads, optimizer=optimizer, samples=20 * 16)
     whole, expected = train(config)
-    before, stopped = Diary(last_step=13), new_loop(config)
+    before, stopped = Diary(last_step=13), DistillationRun(config)
     assert not stopped.run(before, before.is_stopped) and len(before.progress) == 13
     checkpoint = read_checkpoint(config.out)
-    resumed, after = new_loop(config_of(checkpoint), checkpoint), Diary()
+    resumed, after = DistillationRun(config_of(checkpoint), checkpoint), Diary()
     assert resumed.steps == 13 and resumed.module.counts_statistics
     assert resumed.run(after)
     assert before.losses + after.losses == expected.losses
@@ -121,7 +114,7 @@ def test_a_file_may_differ_from_its_module_by_rounding(found: float, wanted: flo
 def test_checkpoints_are_written_during_a_run(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, checkpoint_minutes=0.0, samples=3 * 16)
     steps, path = [], config.out / CHECKPOINT_FILE
-    new_loop(config).run(lambda *_: steps.append(read_checkpoint(path).steps if path.exists() else 0))
+    DistillationRun(config).run(lambda *_: steps.append(read_checkpoint(path).steps if path.exists() else 0))
     assert steps == [0, 1, 1, 2, 2], "two of the three reports are followed by a validation"
     assert sorted(path.name for path in config.out.iterdir()) == [CHECKPOINT_FILE]
 
@@ -148,34 +141,35 @@ def test_a_run_of_steps_is_validated_now_and_then_and_at_its_end() -> None:
 
 
 def gradients_of(
-    tmp_path: Path, module: NetworkModule, *, threads: int, precision: str = "float32"
+    module: NetworkModule, *, threads: int, precision: str = "float32"
 ) -> ParallelGradients[NetworkModule, SampleBatch]:
     machine = choose_machine("cpu", precision, threads=threads)
-    config = tiny_config(tmp_path)
-    stream = Batches(config.data / TRAIN, config.learning.batch, seed=1)
-    task = DistillationTask(config, machine, stream, LOSS_WEIGHTS, False)
-    return ParallelGradients(machine.place(module), machine, task.figures)
+
+    def figures(module: NetworkModule, batch: SampleBatch) -> torch.Tensor:
+        return figures_of(module, batch, machine, LOSS_WEIGHTS)
+
+    return ParallelGradients(machine.place(module), machine, figures)
 
 
-def test_shares_of_a_batch_give_the_gradient_of_the_whole(tmp_path: Path) -> None:
+def test_shares_of_a_batch_give_the_gradient_of_the_whole() -> None:
     batch = unpacked(count_stones(5, 5, 7, seed=1), (5, 5))
     found = []
     for threads in (1, 3):
         module = tiny_module().train()
-        with gradients_of(tmp_path, module, threads=threads) as gradients:
+        with gradients_of(module, threads=threads) as gradients:
             loss, *_ = gradients.write(batch)
         found.append([loss, *(parameter.grad for parameter in module.parameters())])
     for whole, sum_of_shares in zip(*found, strict=True):
         torch.testing.assert_close(sum_of_shares, whole, rtol=1e-4, atol=1e-6)
 
 
-def test_threads_average_their_statistics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_average_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gtp_engine.training.core.devices.MOST_THREADS", 9)
     batch = unpacked(count_stones(5, 5, 8, seed=1), (5, 5))
     means = []
     for threads in (1, 2, 9):
         module = tiny_module().train()
-        with gradients_of(tmp_path, module, threads=threads) as gradients:
+        with gradients_of(module, threads=threads) as gradients:
             gradients.count_statistics(True)
             gradients.write(batch)
         means.append(norms_of(module)[0].mean.clone())
@@ -184,12 +178,12 @@ def test_threads_average_their_statistics(tmp_path: Path, monkeypatch: pytest.Mo
     assert not torch.equal(means[0], norms_of(tiny_module())[0].mean)
 
 
-def test_bfloat16_is_like_float32(tmp_path: Path) -> None:
+def test_bfloat16_is_like_float32() -> None:
     batch = unpacked(count_stones(5, 5, 8, seed=1), (5, 5))
     losses = []
     for precision in ("float32", "bfloat16"):
         module = tiny_module()
-        with gradients_of(tmp_path, module, threads=1, precision=precision) as gradients:
+        with gradients_of(module, threads=1, precision=precision) as gradients:
             losses.append(gradients.write(batch)[0].item())
         assert all(parameter.grad.dtype == torch.float32 for parameter in module.parameters())
     assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=0.02)
@@ -214,7 +208,7 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
     path = config.out / CHECKPOINT_FILE
     if kind == "onnx":
         path = exported(tmp_path / "net.onnx", module_of_checkpoint(read_checkpoint(config.out)))
-    again = new_loop(dataclasses.replace(config, init=path, out=tmp_path / "second"))
+    again = DistillationRun(dataclasses.replace(config, init=path, out=tmp_path / "second"))
     begun, wanted = (run(each.average.module, 5, 5) for each in (again, trained))
     torch.testing.assert_close(begun, wanted, atol=1e-4, rtol=1e-4)
     assert again.module.counts_statistics
@@ -224,7 +218,7 @@ def test_a_run_can_begin_with_trained_weights(tmp_path: Path, kind: str) -> None
 def test_norms_keep_their_statistics_at_the_end(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, samples=20 * 16, fixed_norms=0.25)
     statistics: list[torch.Tensor] = []
-    loop = new_loop(config)
+    loop = DistillationRun(config)
 
     def record(progress: RunProgress, validation: Validation | None) -> None:
         if validation is None:
@@ -262,12 +256,12 @@ def test_a_damaged_shard_ends_a_run_after_a_checkpoint(tmp_path: Path) -> None:
             path.write_bytes(path.read_bytes()[:-100])
 
     with pytest.raises(ShardError, match="is damaged"):
-        new_loop(config).run(damage)
+        DistillationRun(config).run(damage)
     assert read_checkpoint(config.out).steps == len(diary.progress) > 0
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    loop = new_loop(tiny_config(tmp_path))
+    loop = DistillationRun(tiny_config(tmp_path))
     loop.folder.mkdir()
     fill_disk_of(loop.folder / "checkpoint.part", monkeypatch)
     with pytest.raises(ModelError, match=r"cannot write checkpoint .*: No space left on device") as failure:
@@ -294,7 +288,7 @@ def test_a_run_that_is_resumed_on_a_full_disk_keeps_its_log(tmp_path: Path, monk
 
 
 def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
-    loop = new_loop(tiny_config(tmp_path))
+    loop = DistillationRun(tiny_config(tmp_path))
     with torch.no_grad():
         next(loop.module.parameters()).fill_(float("nan"))
     with pytest.raises(TrainingError, match="the loss after 1 steps is nan; resume from the last checkpoint"):
@@ -306,7 +300,7 @@ def test_a_loss_of_nan_ends_a_run(tmp_path: Path) -> None:
 def test_a_loss_of_nan_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     """It was replaced by one whose weights are NaN, from which no run can go on."""
     config = tiny_config(tmp_path, log_steps=100, validations=0, checkpoint_minutes=0.0 if ending[0] == "t" else 10.0)
-    loop = new_loop(config)
+    loop = DistillationRun(config)
     loop.run(is_stopped=lambda: loop.steps == 3)
     before = (tmp_path / "run" / CHECKPOINT_FILE).read_bytes()
     with torch.no_grad():
@@ -354,7 +348,7 @@ def test_settings_out_of_bounds(tmp_path: Path, changes: dict[str, Any], message
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_missing_device(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="expected a CUDA device"):
-        new_loop(tiny_config(tmp_path, device="cuda"))
+        DistillationRun(tiny_config(tmp_path, device="cuda"))
 
 
 def test_damaged_checkpoints(tmp_path: Path) -> None:
@@ -411,20 +405,3 @@ def test_frequencies_of_a_transformer_are_neither_filter_nor_matrix(kind: str) -
         parameter.grad = torch.zeros_like(parameter)
     Optimizer(module, kind, weight_decay=0.5).step(0.1)
     assert torch.equal(named[name], before)
-
-
-@pytest.mark.parametrize(("width", "height"), [(7, 7), (6, 4)])
-def test_planes_and_points_turn_as_the_encoder_turns_them(width: int, height: int) -> None:
-    game = play_moves(Game(width, height), "A1 C2 B1 D4 A2 B3 E2")
-    encoder, positions = KatagoV7Encoder(width, height), new_positions(1, width, height)
-    write_game(positions, 0, game)
-
-    def encoded(symmetry: int) -> np.ndarray:
-        return encoder.encode(positions, range(1), np.array([symmetry], np.int32)).spatial
-
-    actions = np.arange(width * height).reshape(height, width)
-    for symmetry in range(symmetry_count(width, height)):
-        np.testing.assert_array_equal(turned_boards(encoded(0), symmetry), encoded(symmetry))
-        turned = turned_boards(actions, symmetry).ravel()
-        for action, point in enumerate(board_points(width, height)):
-            assert turned[cell_table(width, height)[symmetry, point]] == action

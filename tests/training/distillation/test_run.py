@@ -33,7 +33,7 @@ from gtp_engine.training.core.reporting import add_line, begin_log, read_log, sm
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
 from gtp_engine.training.distillation.module_files import KIND, module_of_file
-from gtp_engine.training.distillation.run import export_run, first_module, new_loop
+from gtp_engine.training.distillation.run import DistillationRun, export_run, first_module
 from gtp_engine.training.distillation.shards import Samples, ShardError, facts_of, read_shard, shard_paths, write_shard
 from gtp_engine.training.nets.architecture import architecture_of
 from gtp_engine.training.nets.new import PLAIN, WITH_ERRORS
@@ -189,12 +189,12 @@ def run(*arguments: object) -> Result:
 def test_boards_without_positions_are_named(tmp_path: Path, in_memory: bool) -> None:
     lines: list[str] = []
     config = tiny_config(tmp_path, board_shares=((5, 5, 0.5), (7, 7, 0.3), (9, 7, 0.2)), in_memory=in_memory)
-    new_loop(config, log=lines.append)
+    DistillationRun(config, log=lines.append)
     assert lines == [f"no positions on 7x7, 9x7 in {config.data}: the other boards have their shares"]
-    new_loop(replace(config, board_shares=()), log=lines.append)
+    DistillationRun(replace(config, board_shares=()), log=lines.append)
     assert len(lines) == 1
     with pytest.raises(ShardError, match=r"^no shards in .*: expected some of the boards 7x7, 9x7$"):
-        new_loop(replace(config, board_shares=config.board_shares[1:]), log=lines.append)
+        DistillationRun(replace(config, board_shares=config.board_shares[1:]), log=lines.append)
 
 
 def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings, RankFitSettings
 from gtp_engine.training.distillation.losses import HeldOut, profiles
 from gtp_engine.training.distillation.module_files import module_of_file
-from gtp_engine.training.distillation.run import export_run, new_loop
+from gtp_engine.training.distillation.run import DistillationRun, export_run
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, Samples, join, read_shard, shard_paths
 from gtp_engine.training.people.human_data import TEMPERATURES, fill_folder, fresh_shards, mix_in, read_games
 from gtp_engine.training.people.rank_fit import look_at
@@ -242,14 +242,14 @@ def test_a_run_with_frozen_blocks_resumes_exactly(tmp_path: Path) -> None:
     folder = fill(tmp_path, [line(i) for i in range(40)], positions=400, held_out=0.0, held_out_positions=0)
     for changes in ({}, {"data": folder}):  # the profile was added after a third block, so never
         with pytest.raises(ConfigError, match="3 frozen blocks: expected at most 2"):
-            new_loop(tiny_config(tmp_path, init=exported(tmp_path / "first.onnx"), frozen_blocks=3, **changes))
+            DistillationRun(tiny_config(tmp_path, init=exported(tmp_path / "first.onnx"), frozen_blocks=3, **changes))
     frozen = {"samples": 160, "frozen_blocks": 1, "fixed_norms": 0.99, "validations": 0}
     config = tiny_config(tmp_path, data=folder, init=exported(tmp_path / "first.onnx"), **frozen)
-    whole = new_loop(config)
+    whole = DistillationRun(config)
     whole.run()
-    parts = new_loop(replace(config, out=tmp_path / "parts"))
+    parts = DistillationRun(replace(config, out=tmp_path / "parts"))
     parts.run(is_stopped=lambda: parts.steps == 4)
-    again = new_loop(replace(config, out=tmp_path / "parts"), read_checkpoint(tmp_path / "parts"))
+    again = DistillationRun(replace(config, out=tmp_path / "parts"), read_checkpoint(tmp_path / "parts"))
     again.run()
     torch.testing.assert_close(*(run.average.module.state_dict() for run in (whole, again)), rtol=0, atol=0)
     assert export_run(tmp_path / "parts").exists()

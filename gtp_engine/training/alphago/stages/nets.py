@@ -306,13 +306,14 @@ def read_policy(folder: Path) -> PolicyNet:
     return net
 
 
-def export_run(run: StageRun, file_name: str, *, default_name: str, origin: str) -> Path:
-    """Write the network of a finished run; return its file, `file_name` in the run's folder.
+def export_run(run: StageRun, origin: str, *, title: str = "") -> Path:
+    """Write the network of a finished run; return its file in the run's folder, named after its kind.
 
-    The network's name is the run's, or `default_name` with its size.
+    The network's name is the run's, or `title`, by default its kind, with its size.
     """
-    net, target = read_net(run.out), run.out / file_name
-    export_net(net, target, name=run.name or f"{default_name}-{net.shape.title}", origin=origin, terms=run.terms)
+    net = read_net(run.out)
+    target = run.out / f"{net.KIND}.onnx"
+    export_net(net, target, name=run.name or f"{title or net.KIND}-{net.shape.title}", origin=origin, terms=run.terms)
     run.bar.log(f"Written: {target}")
     return target
 

@@ -40,8 +40,6 @@ from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import run_and_report
 from gtp_engine.training.selfplay.policy_games import PolicyGames
 
-FILE_NAME: Final = "policy.onnx"
-"""The network's name in the folder of a run."""
 POOL: Final = "pool"
 EXPERIENCE: Final = "experience"
 """Folders of a run: earlier versions, and shards of games by iteration."""
@@ -57,6 +55,7 @@ _ILLEGAL: Final = -1e4
 class Reinforcement(TrainingRun):
     """A run that begins with the network `start`, or with the checkpoint in its folder; a step is an iteration."""
 
+    names = ("loss", "entropy", "winrate", "moves of a game", "without result")
     unit = "games"
 
     def __init__(self, start: PolicyNet, settings: ReinforceSettings, game: PolicyGameSettings, out: Path) -> None:
@@ -67,7 +66,7 @@ class Reinforcement(TrainingRun):
             settings.learning_rate,
             checkpoint_minutes=settings.checkpoint_minutes,
         )
-        super().__init__(out, identity, schedule, ("loss", "entropy", "winrate", "moves of a game", "without result"))
+        super().__init__(out, identity, schedule)
         self.settings: Final = settings
         self.machine: Final[Machine] = choose_machine(settings.device, settings.precision, threads=settings.threads)
         shape = start.shape
@@ -192,14 +191,12 @@ def play_versus(
     """Return games of the first player, the learner: it has Black in half of them (rounded up), White in the rest."""
     found, plan = list[RecordedGame](), plan_of(settings)
     for color, count in ((BLACK, (games + 1) // 2), (WHITE, games // 2)):
-        if not count:
-            continue
         sides = SwitchedPlayer(
             players if color == BLACK else players[::-1],
             lambda positions, rows: (positions.to_play[:rows] - BLACK).astype(np.int64),
         )
-        batch = min(settings.parallel_games, count)
-        running = PolicyGames(sides, *board, numbers=range(count), batch=batch, rng=rng, planner=lambda *_: plan)
+        batch, numbers = settings.parallel_games, range(count)
+        running = PolicyGames(sides, *board, numbers=numbers, batch=batch, rng=rng, planner=lambda *_: plan)
         while running.playing:
             running.evaluate()
             found += [scored(played.game, learner=color) for played in running.play()]
@@ -219,4 +216,4 @@ def run_reinforcement(
         return None
     games = counted(reinforcement.samples, "game")
     origin = f"trained by Tengen on {games} against earlier versions of itself"
-    return export_run(run, FILE_NAME, default_name="reinforced", origin=origin)
+    return export_run(run, origin, title="reinforced")

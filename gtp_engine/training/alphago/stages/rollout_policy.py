@@ -70,7 +70,6 @@ KIND: Final = "rollout policy"
 NAME: Final = "linear rollout policy"
 _LOG_STEPS: Final = 20
 """Steps between two lines of the log."""
-FIGURES: Final = ("loss", "top-1", "probability")
 _FIRST_SQUARE: Final = 1e-6
 """The initial sums of squares of AdaGrad, which bound the first step."""
 
@@ -168,16 +167,13 @@ class RolloutTrainer(TrainingRun):
     Raises ConfigError if that has other settings.
     """
 
+    names = ("loss", "top-1", "probability")
+
     def __init__(self, train: GameStore, test: GameStore, settings: RolloutSettings, out: Path) -> None:
         epoch = -(-len(train.games) // settings.games_per_step)
-        super().__init__(
-            out,
-            RunIdentity(KIND, {}, asdict(settings) | {"stage": KIND, "training games": len(train.games)}),
-            StepSchedule(
-                settings.epochs * epoch, epoch, settings.learning_rate, settings.final_rate, log_steps=_LOG_STEPS
-            ),
-            FIGURES,
-        )
+        identity = RunIdentity(KIND, {}, asdict(settings) | {"stage": KIND, "training games": len(train.games)})
+        steps, rates = settings.epochs * epoch, (settings.learning_rate, settings.final_rate)
+        super().__init__(out, identity, StepSchedule(steps, epoch, *rates, log_steps=_LOG_STEPS))
         self.settings: Final = settings
         self._train_games: Final = train
         self._test_games: Final = test
@@ -213,7 +209,7 @@ class RolloutTrainer(TrainingRun):
         """Return the figures on the test games."""
         gradient, games = self.space.empty_gradient(self.vector), np.arange(len(self._test_games.games))
         add_games(self._test_games.moves, games, gradient, self._buffers)
-        return {"test": dict(zip(FIGURES, _figures(gradient.counts), strict=True))}
+        return {"test": dict(zip(self.names, _figures(gradient.counts), strict=True))}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the vector of weights; and the diamonds and AdaGrad's sums of squares."""
@@ -228,7 +224,7 @@ class RolloutTrainer(TrainingRun):
 
 def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> Path | None:
     """Train until the end, or until the run is stopped; return the policy's file, None if the run is not done."""
-    train, test = (GameStore(part) for part in split_games(games, settings.test_share))
+    train, test = map(GameStore, split_games(games, settings.test_share))
     trainer = RolloutTrainer(train, test, settings, run.out)
     run.bar.log(
         f"{trainer.space.size:,} weights, {len(trainer.space.diamonds):,} diamonds; "
@@ -263,5 +259,5 @@ def common_diamonds(store: GameStore, least_count: int) -> NDArray[np.int64]:
 
 
 def _figures(counts: Doubles) -> tuple[float, ...]:
-    """Return FIGURES of counts: the loss in nats, the share of moves that the policy ranks first, their probability."""
+    """Return the figures: the loss in nats, the share of moves that the policy ranks first, their probability."""
     return tuple(float(counts[name] / max(1.0, counts[POSITIONS])) for name in (LOSS, BEST, PROBABILITY))

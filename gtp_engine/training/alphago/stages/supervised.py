@@ -1,14 +1,12 @@
-"""Supervised learning: what is learned from examples, as a task of the training loop, and the supervised policy.
+"""Supervised learning: runs that learn from examples, and the supervised policy.
 
 The supervised policy is a network that predicts the moves of recorded games.  Its loss is the cross-entropy of the move
-played; passes are left out.  Games are split by their names, so that no game
-is in both parts.
+played; passes are left out.  Games are split by their names, so that no game is in both parts.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -34,7 +32,6 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     RolloutNetSettings,
     StageRun,
 )
-from gtp_engine.training.core.checkpoint import read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.core.learning import Learning
 from gtp_engine.training.core.loop import RunIdentity, TrainingLoop, Validation
@@ -44,25 +41,30 @@ TOP: Final = 5
 """Validation also counts how often the move played is among so many of the most probable ones."""
 
 
-@dataclass(frozen=True)
-class ExampleTask(ABC):
-    """What a network learns from examples, as a task of the training loop, and the positions that it is tested on."""
+class ExampleRun(TrainingLoop[Net, ExampleBatch]):
+    """A run that trains `net` on the first of `positions`, and tests it on the second.
 
-    trained: StoredPositions
-    tested: StoredPositions
-    learning: Learning
-    machine: Machine
+    `facts` are recorded with the settings; a run resumes with the same ones only.
+    """
 
-    names: ClassVar[tuple[str, ...]]
     tested_names: ClassVar[tuple[str, ...]]
-    """The names of the figures in training, "loss" first, and on the test positions."""
+    """The names of the figures on the test positions."""
     for_value: ClassVar[bool] = False
     """As in `Replayer`."""
 
-    @cached_property
-    def stream(self) -> ExampleStream:
-        """The batches, without end."""
-        return ExampleStream(*self.trained, self.learning.batch, seed=self.learning.seed, for_value=self.for_value)
+    def __init__(
+        self,
+        net: Net,
+        positions: tuple[StoredPositions, StoredPositions],
+        learning: Learning,
+        machine: Machine,
+        out: Path,
+        facts: Mapping[str, Any],
+    ) -> None:
+        self.positions: Final = positions
+        stream = ExampleStream(*positions[0], learning.batch, seed=learning.seed, for_value=self.for_value)
+        identity = RunIdentity(net.KIND, asdict(net.shape), {**facts, "learning": asdict(learning)})
+        super().__init__(machine.place(net), stream, learning, machine, out, identity)
 
     @abstractmethod
     def measure(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
@@ -76,36 +78,31 @@ class ExampleTask(ABC):
         """Return the figures of a batch."""
         return self.measure(self.machine.run(module, batch.planes), batch)
 
-    def counts_statistics(self, fraction: float) -> bool:
-        """Return True: norms take their statistics from the batches during the whole run."""
-        return True
-
     @torch.no_grad()
-    def validate(self, module: Net) -> Validation:
-        """Return the figures of a network on the test positions."""
-        found = []
-        for batch in examples_of(*self.tested, for_value=self.for_value):
-            outputs = self.machine.run(module, batch.planes.to(self.machine.device)).cpu()
+    def validate(self) -> Validation:
+        """Return the figures of the averaged network on the test positions."""
+        found, (store, refs) = [], self.positions[1]
+        for batch in examples_of(store, refs, for_value=self.for_value):
+            outputs = self.machine.run(self.average.module, batch.planes.to(self.machine.device)).cpu()
             found.append(self.measure_tested(outputs, batch).double() * len(batch.planes))
-        means = torch.stack(found).sum(dim=0) / len(self.tested[1].games)
+        means = torch.stack(found).sum(dim=0) / len(refs.games)
         return {"test": dict(zip(self.tested_names, means.tolist(), strict=True))}
 
 
-def train(net: Net, task: ExampleTask, run: StageRun, facts: Mapping[str, Any]) -> bool:
-    """Train `net` until the end, or until the run is stopped; return whether it is done.
+def train(loop: ExampleRun, run: StageRun) -> bool:
+    """Train until the end, or until the run is stopped; return whether it is done.
 
-    `facts` are recorded with the settings; a run resumes with the same ones only.  Raises ConfigError for
-    others, and ModelError where a run of another kind is in the folder.
+    Raises ConfigError where a run with other settings is in the folder, and ModelError for one of another kind.
     """
-    identity = RunIdentity(net.KIND, asdict(net.shape), {**facts, "learning": asdict(task.learning)})
-    loop = TrainingLoop(task.machine.place(net), task, task.learning, task.machine, run.out, identity)
+    (trained, refs), (tested, _) = loop.positions
+    run.bar.log(f"{counted(len(trained.games), 'game')} to train on, {len(tested.games):,} to test on")
     loop.resume_in_folder(free=LIMITS, needed=("stage",))
-    parameters = sum(each.numel() for each in net.parameters())
-    run.bar.log(f"{parameters:,} parameters, {task.machine.title}; {task.stream.positions:,} positions to train on")
+    parameters = sum(each.numel() for each in loop.module.parameters())
+    run.bar.log(f"{parameters:,} parameters, {loop.machine.title}; {len(refs.games):,} positions to train on")
     return run_and_report(loop, run.bar, run.is_stopped)
 
 
-class PolicyTask(ExampleTask):
+class PolicyRun(ExampleRun):
     """Predicting moves."""
 
     names = ("loss", "top-1")
@@ -131,17 +128,15 @@ def run_supervised(
     It is policy.onnx, or rollout.onnx of a network with `RolloutNetSettings`.
     """
     kind = RolloutNet if isinstance(settings, RolloutNetSettings) else PolicyNet
-    train_games, test_games = split_games(games, settings.test_share)
-    store, test_store = GameStore(train_games), GameStore(test_games)
+    store, test_store = map(GameStore, split_games(games, settings.test_share))
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
     refs, rng = test_store.move_refs(), np.random.default_rng(learning.seed)
     tested = refs.take(np.sort(rng.permutation(len(refs.games))[: learning.validation_positions]))
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    task = PolicyTask((store, store.move_refs()), (test_store, tested), learning, machine)
+    net, positions = new_net(kind, shape, seed=learning.seed), ((store, store.move_refs()), (test_store, tested))
     facts = {"stage": f"supervised {kind.KIND}", "shape": asdict(shape), "test_share": settings.test_share}
-    run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
-    if not train(new_net(kind, shape, seed=learning.seed), task, run, facts):
+    loop = PolicyRun(net, positions, learning, machine, run.out, facts)
+    if not train(loop, run):
         return None
-    samples = read_checkpoint(run.out).samples
-    origin = f"trained by Tengen on {samples:,} samples of moves of recorded games"
-    return export_run(run, f"{kind.KIND}.onnx", default_name=kind.KIND, origin=origin)
+    origin = f"trained by Tengen on {loop.samples:,} samples of moves of recorded games"
+    return export_run(run, origin)

@@ -12,7 +12,7 @@ The loss is the mean squared error of the outcome, 1 or −1 for the side to mov
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -41,13 +41,11 @@ from gtp_engine.training.alphago.stages.nets import ValueNet, export_run, new_ne
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of, uniform_player
 from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
-from gtp_engine.training.alphago.stages.supervised import ExampleTask, train
-from gtp_engine.training.core.devices import choose_machine
+from gtp_engine.training.alphago.stages.supervised import ExampleRun, train
+from gtp_engine.training.core.devices import Machine, choose_machine
 from gtp_engine.training.selfplay.plans import GamePlan
 from gtp_engine.training.selfplay.policy_games import PolicyGames, Temperatures
 
-FILE_NAME: Final = "value.onnx"
-"""The network's name in the folder of a run."""
 GAMES: Final = "games"
 """Folder of a run with the shards of its games."""
 
@@ -112,17 +110,16 @@ def fill_games(
     games = read_folder(folder)
     _check_terms(games, terms, folder)
     first = max([seed, *(int(found[1]) + 1 for found in _shards(folder))])
-    played, numbers = value_games(*players, board, terms, np.random.default_rng(first)), count()
-    shard: list[RecordedGame] = []
-    while len(games) + len(shard) < wanted and not run.is_stopped():
-        shard.append(next(played))
-        total = len(games) + len(shard)
-        run.bar.update(total / wanted, f"{counted(total, 'game')} of one position each")
-        if len(shard) == SHARD_GAMES:
-            write_shard(folder / f"{first}-{next(numbers):05}.npz", shard)
-            games, shard = games + shard, []
-    if shard:
-        write_shard(folder / f"{first}-{next(numbers):05}.npz", shard)
+    played, total = value_games(*players, board, terms, np.random.default_rng(first)), len(games)
+    for number in count():
+        shard: list[RecordedGame] = []
+        while len(shard) < SHARD_GAMES and total < wanted and not run.is_stopped():
+            shard.append(next(played))
+            total += 1
+            run.bar.update(total / wanted, f"{counted(total, 'game')} of one position each")
+        if not shard:
+            break
+        write_shard(folder / f"{first}-{number:05}.npz", shard)
     return read_folder(folder)[:wanted]
 
 
@@ -150,21 +147,32 @@ def _shards(folder: Path) -> list[re.Match[str]]:
     return sorted(names, key=lambda found: (int(found[1]), int(found[2])))
 
 
-@dataclass(frozen=True)
-class ValueTask(ExampleTask):
-    """Predicting outcomes and owners; the error of the owners counts `owners_weight` in the loss."""
-
-    owners_weight: float
+class ValueRun(ExampleRun):
+    """Predicting outcomes and owners; the settings say how much the error of the owners counts in the loss."""
 
     names = tested_names = ("loss", "error", "owners' error", "right winner")
     for_value = True
+
+    def __init__(
+        self,
+        net: ValueNet,
+        positions: tuple[StoredPositions, StoredPositions],
+        settings: ValueSettings,
+        learning: ValueLearning,
+        machine: Machine,
+        out: Path,
+    ) -> None:
+        facts = {"stage": "value network", "shape": asdict(net.shape), "games": settings.games}
+        facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
+        super().__init__(net, positions, learning, machine, out, facts)
+        self._owners_weight: Final = settings.owners_weight
 
     def measure(self, outputs: Tensor, examples: ExampleBatch) -> Tensor:
         """Return the loss, the mean squared errors of outcome and owners, and how often the winner is right."""
         right = (outputs[:, 0].detach() * examples.outcomes > 0).float().mean()
         error = (outputs[:, 0] - examples.outcomes).square().mean()
         of_owners = (outputs[:, 1:] - examples.owners).square().mean()
-        return torch.stack([error + self.owners_weight * of_owners, error, of_owners, right])
+        return torch.stack([error + self._owners_weight * of_owners, error, of_owners, right])
 
 
 def samples_of(games: Sequence[RecordedGame]) -> StoredPositions:
@@ -194,16 +202,12 @@ def run_value(
         return None
     train_games, test_games = split_games(games, settings.test_share)
     positions = samples_of(train_games), samples_of(test_games)
-    task = ValueTask(*positions, learning, machine, settings.owners_weight)
     shape = replace(policy.shape, layers=settings.layers or policy.shape.layers, hidden=settings.hidden)
     net = new_net(ValueNet, shape, seed=learning.seed)
     if not settings.from_scratch:
         net.copy_trunk(policy)
-    facts = {"stage": "value network", "shape": asdict(shape), "games": settings.games}
-    facts |= {name: getattr(settings, name) for name in ("test_share", "from_scratch", "owners_weight")}
-    run.bar.log(f"{counted(len(train_games), 'game')} to train on, {len(test_games):,} to test on")
-    if not train(net, task, run, facts):
+    if not train(ValueRun(net, positions, settings, learning, machine, run.out), run):
         return None
     played = counted(settings.games, "game")
     origin = f"trained by Tengen on one position of each of {played} of a policy network with itself"
-    return export_run(run, FILE_NAME, default_name="value", origin=origin)
+    return export_run(run, origin)
