@@ -14,7 +14,7 @@ from typing import Final
 
 from gtp_engine.arena.match.settings import MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import CommandFailedError, EngineError
-from gtp_engine.go.clock import TimeKind, TimeLeft, full_time, time_after_move
+from gtp_engine.go.clock import TimeKind, TimeSettings, full_time, time_after_move
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.client.connection import EngineConnection
@@ -33,10 +33,10 @@ class MatchEngine(SimpleGtpEngine):
     def __init__(self, side: MatchSide, settings: MatchSettings, *, log: Path) -> None:
         self.side = side
         self._settings = settings
-        self._times = settings.time_settings()
+        self._times = settings.time_settings() or TimeSettings.none()
         self.color: int = BLACK
-        self.time_left: TimeLeft | None = None
-        """What its clock shows; None without one."""
+        self.time_left = full_time(self._times)
+        """What its clock shows."""
         self.think_times: list[float] = []
         """Seconds of its moves."""
         self.overruns = 0
@@ -64,8 +64,7 @@ class MatchEngine(SimpleGtpEngine):
 
     def sit_down(self, color: int) -> None:
         """Begin a game of this colour with a full clock."""
-        self.color = color
-        self.time_left = None if self._times is None else full_time(self._times)
+        self.color, self.time_left = color, full_time(self._times)
         self.think_times, self.overruns = [], 0
 
     def set_up_game(self, opening: Game) -> None:
@@ -74,14 +73,15 @@ class MatchEngine(SimpleGtpEngine):
         Raises MatchError when it refuses one of them: the match would be meaningless.
         """
         times, stones = self._times, sorted(opening.setup_stones, key=lambda stone: stone.color != WHITE)
-        kinds = () if times is None or times.kind not in (TimeKind.FISCHER, TimeKind.BYOYOMI) else self.time_kinds()
-        if times is not None and times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
+        has_clock = times.kind is not TimeKind.NONE
+        kinds = self.time_kinds() if times.kind in (TimeKind.FISCHER, TimeKind.BYOYOMI) else ()
+        if times.kind is TimeKind.BYOYOMI and TimeKind.BYOYOMI not in kinds:
             raise MatchError(f"{self.side}: {self.name} has no byo-yomi; play with --overtime-stones")
-        if times is not None and not (times.kind in kinds or self.lists("time_settings")):
+        if has_clock and not (times.kind in kinds or self.lists("time_settings")):
             raise MatchError(f"{self.side}: {self.name} does not list time_settings; play without clocks")
         try:
             self.clear_board(opening)
-            if times is not None:
+            if has_clock:
                 self.set_time_settings(times)
             if self._settings.handicap and self.lists("set_free_handicap"):
                 self.set_up(opening)
@@ -97,12 +97,10 @@ class MatchEngine(SimpleGtpEngine):
         Nothing is sent to an engine that does not list `time_left`, and a refusal is ignored: the engine then relies
         on its own clock.
         """
-        times, left = self._times, self.time_left
-        is_emulated = times is not None and times.kind is TimeKind.FISCHER and "fischer" not in self.time_kinds()
-        if times is None or left is None or not (self._settings.time_left or is_emulated):
-            return
-        with contextlib.suppress(CommandFailedError):
-            self.set_time_left(self.color, times, left)
+        is_emulated = self._times.kind is TimeKind.FISCHER and TimeKind.FISCHER not in self.time_kinds()
+        if self._settings.time_left or is_emulated:
+            with contextlib.suppress(CommandFailedError):
+                self.set_time_left(self.color, self._times, self.time_left)
 
     def loses_on_time(self, seconds: float) -> bool:
         """Deduct a move from the clock; return whether it loses because it took more than clock and grace allow.
@@ -111,8 +109,6 @@ class MatchEngine(SimpleGtpEngine):
         still deducted, so an engine cannot use the grace as extra time.
         """
         times, before, settings = self._times, self.time_left, self._settings
-        if times is None or before is None:
-            return False
         after = time_after_move(times, before, seconds)
         self.time_left = after._replace(has_time=True)
         if after.has_time:

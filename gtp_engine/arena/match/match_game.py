@@ -42,7 +42,7 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.config import Config
 from gtp_engine.go.constants import BLACK, WHITE, opponent
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import Color
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.values import VOID
@@ -298,16 +298,15 @@ def _one_move(game: Game, mover: MatchEngine, waiting: MatchEngine) -> _Ending |
     if reply.text.lower() == "resign":
         return _won_by(waiting, "resign")
     try:
-        point = parse_vertex(reply.text, width=game.width, height=game.height)
-        game.play(point, mover.color)
+        played = game.play(reply.text, mover.color)
     except InvalidVertexError:
         return _won_by(waiting, "illegal", f"{mover.side} answered {shown(reply.text)} to genmove")
     except IllegalMoveError as error:
         return _won_by(waiting, "illegal", f"{mover.side} played {shown(reply.text)}: {error}")
     try:
-        waiting.play_moves(game, [(mover.color, point)])
+        waiting.play_moves(game, [played])
     except CommandFailedError as error:
-        refusal = f"{waiting.side} refused the legal move {game.vertex(point)}: {error.reply}"
+        refusal = f"{waiting.side} refused the legal move {played.point.vertex}: {error.reply}"
         return _won_by(mover, "refused", refusal)
     except (EngineDiedError, EngineTimeoutError) as error:
         return _won_by(mover, "failure", str(error))
@@ -316,6 +315,5 @@ def _one_move(game: Game, mover: MatchEngine, waiting: MatchEngine) -> _Ending |
 
 def _won_by(winner: MatchEngine, reason: Reason, detail: str = "") -> _Ending:
     """Return the ending of a game that is not scored; RE names resignation, time, or a forfeit."""
-    letter = "B" if winner.color == BLACK else "W"
     suffix = {"resign": "R", "time": "T"}.get(reason, "F")
-    return _Ending(f"{letter}+{suffix}", winner.side, reason, detail)
+    return _Ending(f"{Color(winner.color).letter}+{suffix}", winner.side, reason, detail)

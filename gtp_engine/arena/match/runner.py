@@ -77,7 +77,7 @@ def run_match(
         if pool is None:  # else the programs have to be there
             check_programs(settings)
         match = _Match(settings, folder, on_game, pool, referee)
-        with (cancel or CancelToken()).calling(match.stop):
+        with (cancel or CancelToken()).calling(match.end.cancel):
             match.run()
     return folder.records()
 
@@ -183,7 +183,11 @@ class EnginePair:
 
 
 class _Match:
-    """The state that the worker threads share."""
+    """The state that the worker threads share.
+
+    The token `end` ends the games under way, and no more are played.  It may be cancelled while a lock is held: by
+    `on_game`, in a tournament beside the locks of other matches.
+    """
 
     def __init__(
         self,
@@ -202,16 +206,15 @@ class _Match:
         folder.check_openings(digest, settings.openings)
         self._lock = threading.Lock()
         self._pending = deque(_missing_games(settings, folder))
-        self._players: set[EnginePair | _PooledPlayer] = set()
         self._failures = dict.fromkeys(SIDES, 0)
         self._not_played: dict[int, str] = {}
-        self._stopping = False
+        self.end: Final = CancelToken()
 
     def run(self) -> None:
         """Play every pending game; raises the error that stopped a worker."""
         count = min(self._settings.parallel, len(self._pending))
-        run_threads(self._work, range(1, count + 1), "match", self.stop)
-        if self._not_played and not self._stopping:
+        run_threads(self._work, range(1, count + 1), "match", self.end.cancel)
+        if self._not_played and not self.end.is_cancelled:
             number, reason = min(self._not_played.items())
             games = counted(len(self._not_played), "game")
             raise MatchError(f"{games} could not be played, the first of them game {number}: {reason}")
@@ -222,41 +225,37 @@ class _Match:
         player: EnginePair | _PooledPlayer = EnginePair(self._settings, self._referee, logs, self._folder.check_engine)
         if self._pool is not None:
             player = _PooledPlayer(self._pool, self._settings, logs, self._folder.check_engine)
-        with self._lock:
-            self._players.add(player)
         try:
-            while (number := self._next_game()) is not None:
-                opening = self._openings[self._settings.opening(number) % len(self._openings)]
-                try:
-                    played = player.play(number, opening)
-                except TaskError as error:
-                    self._not_played[number] = str(error)
-                except (TengenError, OSError):
-                    raise
-                except Exception as error:  # a bug, which concerns this game
-                    self._not_played[number] = f"{type(error).__name__}: {error}"
-                    player.close()
-                else:
-                    self._finish(played)
-                self._kill_if_stopping()
+            with self.end.calling(player.kill):
+                while (number := self._next_game()) is not None:
+                    opening = self._openings[self._settings.opening(number) % len(self._openings)]
+                    try:
+                        played = player.play(number, opening)
+                    except TaskError as error:
+                        self._not_played[number] = str(error)
+                    except (TengenError, OSError):
+                        raise
+                    except Exception as error:  # a bug, which concerns this game
+                        self._not_played[number] = f"{type(error).__name__}: {error}"
+                        player.close()
+                    else:
+                        self._finish(played)
         except BaseException:
-            if not self._stopping:  # else it failed because it was ended
-                self.stop()
+            if not self.end.is_cancelled:  # else it failed because it was ended
+                self.end.cancel()
                 raise
         finally:
-            with self._lock:
-                self._players.discard(player)
             player.close()
 
     def _next_game(self) -> int | None:
         with self._lock:
-            return self._pending.popleft() if self._pending and not self._stopping else None
+            return self._pending.popleft() if self._pending and not self.end.is_cancelled else None
 
     def _finish(self, played: FinishedGame) -> None:
         """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
         record, names = played.record, self._folder.engine_name
         with self._lock:
-            if self._stopping:
+            if self.end.is_cancelled:
                 return
             sgf = format_sgf(
                 played.game,
@@ -268,25 +267,12 @@ class _Match:
             self._folder.add(record, sgf)
             self._on_game(record)
             if _has_verdict(self._settings, self._folder):
-                self._stopping = True
+                self.end.cancel()
             for side in SIDES:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
                 self._failures[side] = self._failures[side] + 1 if failed else 0
                 if self._failures[side] == MAX_FAILURES:
                     raise MatchError(f"{side} failed in {MAX_FAILURES} games in a row; the last time: {record.detail}")
-
-    def stop(self) -> None:
-        """Abort the running games and play no more; may be called from any thread, and from `on_game`.
-
-        So it takes no lock: `on_game` is called while one is held, in a tournament beside those of other matches.
-        """
-        self._stopping = True
-        self._kill_if_stopping()
-
-    def _kill_if_stopping(self) -> None:
-        """End every running game if the match is stopping."""
-        for player in tuple(self._players) if self._stopping else ():
-            player.kill()
 
 
 def show_games(bar: ProgressBar, folder: MatchFolder, test: Sprt | None, ended: GameRecord | None = None) -> None:
