@@ -131,7 +131,7 @@ class GtpEngine(AsyncClient):
         self._owner: asyncio.Task[Any] | None = None
         self._reply: _Reply | None = None
         self._position: _Sent | None = None
-        self._limits: dict[str, str] = {}
+        self._limit = Limit()
         self._limits_before: dict[str, str] = {}
         self._kinds: tuple[str, ...] | None = None
 
@@ -396,7 +396,7 @@ class GtpEngine(AsyncClient):
             raise EngineError(f"{self.label}: {self.name} has no byo-yomi; use TimeSettings.canadian")
         if not (times.kind in kinds or self.lists("time_settings")):
             raise EngineError(f"{self.label}: {self.name} does not list time_settings, so it has no clock")
-        self._limits.pop("time", None)
+        self._limit = replace(self._limit, time=None)
         await self.send(settings_command(times, knows_fischer=TimeKind.FISCHER in kinds))
 
     @_in_turn
@@ -449,15 +449,13 @@ class GtpEngine(AsyncClient):
 
     async def _set_limit(self, limit: Limit) -> None:
         """Give the engine the limits of the next move, and take back those of the one before."""
-        wanted = {name: f"{value:g}" for name, value in vars(limit).items() if value is not None}
-        for name in self._limits | wanted:
-            if wanted.get(name) == self._limits.get(name):
-                continue
-            if name == "time":
-                await self._set_time_for_move(limit.time)
-            else:
-                await self._set_count(name, getattr(limit, name))
-        self._limits = wanted
+        if limit.time != self._limit.time:
+            await self._set_time_for_move(limit.time)
+        if limit.visits != self._limit.visits:
+            await self._set_count("visits", limit.visits)
+        if limit.playouts != self._limit.playouts:
+            await self._set_count("playouts", limit.playouts)
+        self._limit = limit
 
     async def _set_time_for_move(self, seconds: float | None) -> None:
         if seconds is None:
