@@ -102,6 +102,7 @@ STANDARD_STREAMS = ("base/streams.py", "protocols/line_session.py", "people/term
 THREADS = (
     "compiled/kernel_cache.py",
     "protocols/line_session.py",
+    "protocols/gtp/session.py",
     "protocols/analysis/server.py",
     "engine/threads.py",
     "engine/kernels.py",

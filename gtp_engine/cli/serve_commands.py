@@ -102,7 +102,7 @@ def analysis_command(config: Config, quit_without_waiting: bool) -> None:
         write_log("Started, ready to begin handling requests")  # some front ends wait for this text
         return engines
 
-    sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting, log=write_log))
+    sys.exit(serve(config, load, quit_without_waiting=quit_without_waiting))
 
 
 @click.command("mcp", cls=ConfigCommand, usual=("network.model", "search.threads"))

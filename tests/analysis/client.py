@@ -12,7 +12,6 @@ from busy_machine import bound, wait_for_readers
 
 from gtp_engine.config import Config
 from gtp_engine.protocols.analysis.server import run_session
-from gtp_engine.protocols.line_session import Loader
 
 TIMEOUT: Final = 60
 """Seconds to wait for a response before a test fails."""
@@ -92,8 +91,8 @@ class SessionClient(Client):
         self.log: list[str] = []
         self.error: Exception | None = None
         self._streams = os.fdopen(theirs_in, "rb", buffering=0), os.fdopen(theirs_out, "wb", buffering=0)
-        loader = Loader[Any](getattr(backend, "load", backend))
-        self._session = partial(run_session, config, loader, *self._streams, log=self.log.append, **options)
+        load = getattr(backend, "load", backend)
+        self._session = partial(run_session, config, load, *self._streams, log=self.log.append, **options)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 

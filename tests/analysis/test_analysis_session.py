@@ -184,7 +184,7 @@ class TestActions:
         """Which network a client got depended on what others had asked for, once another was chosen on a page."""
         sent: list[dict[str, Any]] = []
         config, schedule = Config(), SharedSchedule().open(1, sent.append)
-        handle = server.AnalysisServer(lambda: config, schedule, FakeBackend, print).handle_bytes  # type: ignore[arg-type]
+        handle = server.AnalysisServer(lambda: config, schedule, print).handle_bytes
         config = config.with_values({"network.model": name})
         handle(json.dumps(query()).encode())
         assert schedule.take().query.config.network.model == name  # type: ignore[union-attr]

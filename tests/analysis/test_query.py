@@ -67,7 +67,7 @@ class TestGame:
         played = [["BW"[number % 2], vertex] for number, vertex in enumerate(moves.split())]
         given = query(moves=played, analyzeTurns=[0, 2, len(played)], rules="chinese")
         parsed, problems = parse_query(given, Config().with_values({"game.strict": strict}))
-        assert [turn.number for turn in parsed.turns] == [0, 2] + [len(played)] * (not strict)
+        assert [*parsed.turns] == [0, 2] + [len(played)] * (not strict)
         assert [[*each] for each in problems] == [["field", "error"]] * strict
         if not strict:
             assert [move.point for move in parsed.game_at(len(played)).moves] == [
@@ -86,7 +86,7 @@ class TestGame:
                 parse_query(given, Config())
             return
         parsed, problems = parse_query(given, Config())
-        assert [turn.number for turn in parsed.turns] == kept
+        assert [*parsed.turns] == kept
         assert problems == [{"field": "moves", kind: "Illegal move 1: E5 is occupied"}]
 
     def test_a_record_may_repeat_a_position(self) -> None:
@@ -205,4 +205,4 @@ def test_any_value_of_any_field_is_read_or_refused(fields: dict[str, Any]) -> No
         assert error.field in FIELDS
         assert len(str(error)) < 400
     else:
-        assert all(parsed.game_at(turn.number) for turn in parsed.turns)
+        assert all(map(parsed.game_at, parsed.turns))

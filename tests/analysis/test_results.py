@@ -20,13 +20,13 @@ from gtp_engine.search.report import PositionResults, SearchReport, completed
 def asked(**fields: Any) -> tuple[Query, Game]:
     """Return a query about one position, and that position."""
     parsed, _ = parse_query(query(**fields), Config())
-    return parsed, parsed.game_at(parsed.turns[0].number)
+    return parsed, parsed.game_at(min(parsed.turns))
 
 
 def respond(**fields: Any) -> dict[str, Any]:
     """Return the response to a query, from the report of the fake search."""
     parsed, game = asked(**fields)
-    made = response(parsed, parsed.turns[0].number, game, report_of(game), is_during_search=False)
+    made = response(parsed, min(parsed.turns), game, report_of(game), is_during_search=False)
     return dict(json.loads(json.dumps(made, allow_nan=False)))
 
 

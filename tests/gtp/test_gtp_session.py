@@ -17,8 +17,8 @@ from gtp_engine import Config, TengenError
 from gtp_engine.base import streams
 from gtp_engine.base.streams import read_lines
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.protocols.gtp.session import Record, run_session, transcript
-from gtp_engine.protocols.line_session import BROKEN, REFUSED, LineQueue, Loader, Writer
+from gtp_engine.protocols.gtp.session import REFUSED, LineQueue, Loader, Record, run_session, transcript
+from gtp_engine.protocols.line_session import BROKEN, Writer
 
 
 def answer(sent: bytes, provider: Callable[[], Any] = FakeEngine, record: Record = lambda *_: None) -> bytes:

@@ -19,7 +19,7 @@ from gtp_engine.people.web.bridge import connect, server_url
 from gtp_engine.people.web.client_socket import ClientSocket
 from gtp_engine.people.web.operations import Operations, ServerLog
 from gtp_engine.people.web.web_process import ADDRESS_ENGINES, MAX_ENGINES
-from gtp_engine.protocols.line_session import QUEUED_LINES
+from gtp_engine.protocols.gtp.session import QUEUED_LINES
 
 
 async def replies(socket: ClientWebSocketResponse, count: int) -> str:

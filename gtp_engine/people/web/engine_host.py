@@ -117,7 +117,7 @@ class EngineHost:
         except InvalidStateError:  # the server ends
             source.close()
             return
-        Worker(self.schedule, lambda config: self.source().open_searcher(config), self.log).run()
+        Worker(self.schedule, self.source, self.log).run()
         self.source().close()
 
 

@@ -25,8 +25,7 @@ from gtp_engine.people.web.record_processes import RecordProcesses
 from gtp_engine.protocols.analysis.server import AnalysisServer, as_text
 from gtp_engine.protocols.gtp.protocol import encode_reply
 from gtp_engine.protocols.gtp.server import GtpServer
-from gtp_engine.protocols.gtp.session import answer_lines, receive
-from gtp_engine.protocols.line_session import LineQueue, Loader
+from gtp_engine.protocols.gtp.session import LineQueue, Loader, answer_lines
 
 MAX_COMMAND: Final = 1 << 16
 """Longest line of a GTP client, bytes: one that sets up all points of the largest board has 10 kB."""
@@ -60,7 +59,7 @@ async def serve_gtp(
                     elif line is None:
                         lines.end()
                     elif not operations.is_ending:
-                        receive(lines, line)
+                        lines.put(line)
 
             def answer() -> None:
                 answer_lines(server, lines, send, lambda: client.is_closed)
@@ -125,7 +124,7 @@ async def serve_analysis(
             client.put(as_text(response))
 
         schedule = host.schedule.open(host.config.analysis.parallel, send)
-        server = AnalysisServer(lambda: host.config, schedule, host.source, host.log, MAX_POSITIONS)
+        server = AnalysisServer(lambda: host.config, schedule, host.log, MAX_POSITIONS)
 
         async def read() -> None:
             async for line in client.lines():

@@ -59,7 +59,7 @@ from gtp_engine.people.web.server_settings import (
     page_address,
     reading_pem,
 )
-from gtp_engine.protocols.line_session import LineQueue
+from gtp_engine.protocols.gtp.session import LineQueue
 
 MOST_THREADS: Final = 256
 """Threads for what may not block the event loop: moves and hints of all games, parsing, the end of sessions."""

@@ -197,26 +197,19 @@ class Fields:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A turn to analyse and its priority; higher ones are searched first."""
-
-    number: int
-    priority: int
-
-
-@dataclass(frozen=True)
 class Query:
     """One query: which positions to analyse, how, and what to report.
 
-    The game begins at `start`, and its `moves` lead to the position at each turn.  `config` is the server's
-    configuration with the query's settings; `wanted` has those of `INCLUDED` that responses are to hold.
-    `first_report` and `report_interval` are seconds; None means no reports before the search is over.
+    The game begins at `start`, and its `moves` lead to the position at each turn.  `turns` are those to analyse, in
+    order, with their priorities; higher ones are searched first.  `config` is the server's configuration with the
+    query's settings; `wanted` has those of `INCLUDED` that responses are to hold.  `first_report` and `report_interval`
+    are seconds; None means no reports before the search is over.
     """
 
     id: str
     start: Game
     moves: tuple[Move, ...]
-    turns: tuple[Turn, ...]
+    turns: dict[int, int]
     config: Config
     wanted: frozenset[str]
     restrictions: tuple[Restriction, ...]
@@ -259,7 +252,7 @@ def parse_query(data: Mapping[str, Any], config: Config) -> tuple[Query, list[di
     problems += [{"field": name, "warning": "unexpected or unused field, check its spelling"} for name in unexpected]
     if illegal := _first_illegal(query):
         number, message = illegal
-        query = replace(query, turns=tuple(turn for turn in turns if turn.number <= number))
+        query = replace(query, turns={turn: priority for turn, priority in turns.items() if turn <= number})
         if not query.turns:
             raise QueryError("moves", message)
         problems.append({"field": "moves", "warning" if query.turns == turns else "error": message})
@@ -309,15 +302,15 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
     return rules, rules.default_komi()
 
 
-def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
-    """Return the turns to analyse in order, each once; a turn listed twice has its later priority."""
+def _turns(fields: Fields, last: int) -> dict[int, int]:
+    """Return the turns to analyse in order, with their priorities; a turn listed twice has its later priority."""
     if "priority" in fields and "priorities" in fields:
         raise QueryError("priority", "cannot specify both priority and priorities")
     priority = fields.integer("priority", -MAX_PRIORITY, MAX_PRIORITY) if "priority" in fields else 0
     if "analyzeTurns" not in fields:
         if "priorities" in fields:
             raise QueryError("priorities", "can only be given together with analyzeTurns")
-        return (Turn(last, priority),)
+        return {last: priority}
     numbers = fields.integers("analyzeTurns", 0, last)
     priorities = [priority] * len(numbers)
     if "priorities" in fields:
@@ -325,7 +318,7 @@ def _turns(fields: Fields, last: int) -> tuple[Turn, ...]:
         if len(priorities) != len(numbers):
             expected = f"{len(numbers)} priorities, one for each entry of analyzeTurns"
             raise QueryError("priorities", problem(f"{len(priorities)} priorities", expected=expected))
-    return tuple(Turn(number, value) for number, value in sorted(dict(zip(numbers, priorities, strict=True)).items()))
+    return dict(sorted(dict(zip(numbers, priorities, strict=True)).items()))
 
 
 def _settings(fields: Fields, config: Config) -> tuple[Config, list[dict[str, str]]]:

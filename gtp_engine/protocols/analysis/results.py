@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points
+from gtp_engine.go.constants import PASS
+from gtp_engine.go.coords import Color, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.protocols.analysis.query import Query
@@ -21,8 +21,6 @@ from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport
 
 OWNERSHIP_DECIMALS: Final = 4
 """Decimals of ownership, which can be most of a response if it is included for every move."""
-
-_LETTERS: Final = {BLACK: "B", WHITE: "W"}
 
 
 def response(query: Query, turn: int, game: Game, report: SearchReport, *, is_during_search: bool) -> dict[str, Any]:
@@ -87,7 +85,7 @@ class _View(ReportView):
         """Return `rootInfo`."""
         this_hash, symmetry_hash = position_hashes(self._game, report.to_play)
         info: dict[str, Any] = {
-            "currentPlayer": _LETTERS[report.to_play],
+            "currentPlayer": Color(report.to_play).letter,
             "thisHash": this_hash,
             "symHash": symmetry_hash,
             **self.root(report),

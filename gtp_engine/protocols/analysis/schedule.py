@@ -20,10 +20,13 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from gtp_engine.protocols.analysis.query import Query, Turn
+from gtp_engine.protocols.analysis.query import Query
 from gtp_engine.search.limits import CancelToken
+
+if TYPE_CHECKING:
+    from gtp_engine.engine.shared_engines import SharedEngines
 
 PATIENCE: Final = 1.0
 """Seconds of search after which an analysis is long; most interactive queries take less."""
@@ -31,8 +34,8 @@ PATIENCE: Final = 1.0
 SLICE: Final = 0.1
 """Least seconds of search for a position while others are waiting; long compared with the cost of switching."""
 
-Errand = Callable[[], None]
-"""A brief task that the searching thread does between two slices."""
+Errand = Callable[["SharedEngines"], None]
+"""A brief task with the engines that the searching thread does between two slices."""
 
 Send = Callable[[dict[str, Any]], None]
 """Receives a response to send; never blocks."""
@@ -46,12 +49,13 @@ class Job:
     `cancel` ends its searches; `searched` are the seconds of search it has had.
     """
 
-    def __init__(self, query: Query, turn: Turn, arrival: int, owner: "Schedule") -> None:
+    def __init__(self, query: Query, turn: int, arrival: int, owner: "Schedule") -> None:
         self.query: Final = query
         self.turn: Final = turn
+        self.priority: Final = query.turns[turn]
         self.owner: Final = owner
         self.send: Final = owner.send
-        self.order: Final = (-turn.priority, arrival)
+        self.order: Final = (-self.priority, arrival)
         self.cancel: Final = CancelToken()
         self.searched = 0.0
 
@@ -165,7 +169,7 @@ class Schedule:
         if not short:
             return long[0]
         best = min(short, key=lambda job: job.order)
-        is_above = all(best.turn.priority > job.turn.priority for job in long)
+        is_above = all(best.priority > job.priority for job in long)
         if is_above or self._last is None or self._last.is_long:
             return best
         return long[0]

@@ -5,8 +5,7 @@ on two streams (`protocols.line_session`), with these threads:
 
 - The main thread waits for the end.
 - The reader takes lines from stdin at any time and answers those that need no search.
-- The loader loads the networks.
-- The searcher does the jobs of the schedule.
+- The searcher loads the networks, then does the jobs of the schedule.
 - The writer writes responses to stdout, so that a controller that does not read for a while blocks none of the others.
 
 Queries may come while the networks are loading.  The session ends when stdin has ended and every response has been
@@ -18,6 +17,7 @@ import queue
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
@@ -31,7 +31,7 @@ from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
 from gtp_engine.protocols.analysis.results import no_results
 from gtp_engine.protocols.analysis.schedule import Job, Schedule, SharedSchedule
 from gtp_engine.protocols.analysis.worker import Worker
-from gtp_engine.protocols.line_session import EngineUnavailableError, Loader, Writer, reading, run_process
+from gtp_engine.protocols.line_session import Writer, reading, run_process
 
 if TYPE_CHECKING:
     from gtp_engine.engine.shared_engines import SharedEngines
@@ -45,7 +45,7 @@ search ends sooner, a compiler or a loader may not."""
 
 @dataclass(eq=False)
 class AnalysisServer:
-    """Parses lines and schedules queries; the searching thread alone calls `backend`, after loading it.
+    """Parses lines, answers them or schedules what they ask for.
 
     `config` returns the configuration of queries that come now.  With `most_positions`, a query that would make more
     positions wait at once is refused.
@@ -53,7 +53,6 @@ class AnalysisServer:
 
     config: Callable[[], Config]
     schedule: Schedule
-    backend: "Callable[[], SharedEngines]"
     log: Callable[[str], None]
     most_positions: int | None = None
 
@@ -61,10 +60,16 @@ class AnalysisServer:
         """Handle one line as received; an empty one is ignored."""
         if not raw.strip():
             return
+        data: dict[str, Any] = {}
         try:
-            self._handle(self._parse(raw))
+            data = self._parse(raw)
+            if "action" in data:
+                self._act(data)
+            else:
+                self._ask(data)
         except QueryError as error:
-            self.schedule.send({"error": str(error)})
+            about = {"id": data["id"], "field": error.field} if data else {}
+            self.schedule.send(about | {"error": str(error)})
         except Exception as error:
             self.log(f"internal error in a line of the controller:\n{traceback.format_exc().rstrip()}")
             self.schedule.send({"error": f"internal error: {type(error).__name__}: {shown(str(error))}"})
@@ -84,20 +89,14 @@ class AnalysisServer:
             raise QueryError("", problem(f"request {shown(text)}", expected='a text as its field "id"'))
         return data
 
-    def _handle(self, data: dict[str, Any]) -> None:
-        try:
-            if "action" in data:
-                self._act(data)
-                return
-            query, problems = parse_query(data, self.config())
-            for each in problems:
-                self.schedule.send({"id": query.id, **each})
-            most, positions = self.most_positions, self.schedule.positions() + len(query.turns)
-            if most is not None and positions > most:
-                raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
-            self.schedule.add(query)
-        except QueryError as error:
-            self.schedule.send({"id": data["id"], "field": error.field, "error": str(error)})
+    def _ask(self, data: dict[str, Any]) -> None:
+        query, problems = parse_query(data, self.config())
+        for each in problems:
+            self.schedule.send({"id": query.id, **each})
+        most, positions = self.most_positions, self.schedule.positions() + len(query.turns)
+        if most is not None and positions > most:
+            raise QueryError("analyzeTurns", problem(f"{positions} positions at once", expected=f"{most} at most"))
+        self.schedule.add(query)
 
     def _act(self, data: dict[str, Any]) -> None:
         match data["action"]:
@@ -106,17 +105,17 @@ class AnalysisServer:
                 program = {"version": version, "git_hash": "<omitted>", "program": f"Tengen {__version__}"}
                 self.schedule.send(data | program)
             case "query_models":
-                self.schedule.call(lambda: self.schedule.send(data | {"models": self.backend().models()}))
+                self.schedule.call(lambda engines: self.schedule.send(data | {"models": engines.models()}))
             case "clear_cache":
-                self.schedule.call(lambda: self._clear_caches(data))
+                self.schedule.call(lambda engines: self._clear_caches(engines, data))
             case "terminate" | "terminate_all":
                 self._terminate(data)
             case action:
                 known = "query_version or query_models or clear_cache or terminate or terminate_all"
                 raise QueryError("action", problem(f"action {shown_json(action)}", expected=known))
 
-    def _clear_caches(self, data: dict[str, Any]) -> None:
-        self.backend().clear_cache()
+    def _clear_caches(self, engines: "SharedEngines", data: dict[str, Any]) -> None:
+        engines.clear_cache()
         self.schedule.send(data)
 
     def _terminate(self, data: dict[str, Any]) -> None:
@@ -128,10 +127,10 @@ class AnalysisServer:
         turns = set(fields.integers("turnNumbers", 0, _LARGEST_TURN)) if "turnNumbers" in fields else None
 
         def is_meant(job: Job) -> bool:
-            return (is_all or job.query.id == query_id) and (turns is None or job.turn.number in turns)
+            return (is_all or job.query.id == query_id) and (turns is None or job.turn in turns)
 
         for job in self.schedule.terminate(is_meant):
-            self.schedule.send(no_results(job.query, job.turn.number))
+            self.schedule.send(no_results(job.query, job.turn))
         self.schedule.send(data)
 
 
@@ -188,14 +187,14 @@ class Output:
 
 def run_session(
     config: Config,
-    loader: "Loader[SharedEngines]",
+    load: "Callable[[], SharedEngines]",
     stdin: BinaryIO,
     stdout: BinaryIO,
     *,
     quit_without_waiting: bool = False,
     log: Callable[[str], None] = write_log,
 ) -> tuple[str | None, bool]:
-    """Answer the queries of `stdin` on `stdout`; starts `loader`, which may take long.
+    """Answer the queries of `stdin` on `stdout` with the engines that `load` returns, which may take long.
 
     With `quit_without_waiting` the session ends at once at the end of `stdin`, otherwise after every query is answered.
     Returns why `stdout` could not be written to, if there is a reader, and whether all threads have ended.  Raises the
@@ -205,25 +204,23 @@ def run_session(
     over = threading.Event()
     output, shared = Output(stdout, over.set), SharedSchedule()
     schedule = shared.open(config.analysis.parallel, output.send)
-    server = AnalysisServer(lambda: config, schedule, loader, log)
+    server = AnalysisServer(lambda: config, schedule, log)
 
     def search() -> None:
-        """Do the jobs of the schedule, once the backend is loaded."""
+        """Load the engines, then do the jobs of the schedule."""
         nonlocal failure
         try:
-            backend = loader()
-            Worker(shared, backend.open_searcher, log).run()
-            backend.close()
-        except Exception as error:
-            failure = error.__cause__ if isinstance(error, EngineUnavailableError) else error
+            with closing(load()) as engines:
+                Worker(shared, lambda: engines, log).run()
+        except BaseException as error:
+            failure = error
         finally:
             over.set()
 
     searcher = threading.Thread(target=search, name="searcher", daemon=True)
-    searcher.start()
     ended = over.set if quit_without_waiting else shared.close
     with reading(stdin, stdout, server.handle_bytes, ended=ended, gone=over.set):
-        loader.start()
+        searcher.start()
         over.wait()
         shared.close()
         schedule.terminate(lambda job: True)
@@ -234,23 +231,17 @@ def run_session(
     return output.writer.trouble, not searcher.is_alive()
 
 
-def serve(
-    config: Config,
-    load: "Callable[[], SharedEngines]",
-    *,
-    quit_without_waiting: bool = False,
-    log: Callable[[str], None] = write_log,
-) -> int:
+def serve(config: Config, load: "Callable[[], SharedEngines]", *, quit_without_waiting: bool) -> int:
     """Run a whole analysis process on the real stdin and stdout; return its exit status (`run_process`).
 
     Raises the error that made loading fail.  If the searching thread is still loading or compiling at the end, the
     process exits instead of returning.
     """
-    loader, has_ended = Loader(load), False
+    has_ended = False
 
     def run(*streams: BinaryIO) -> str | None:
         nonlocal has_ended
-        trouble, has_ended = run_session(config, loader, *streams, quit_without_waiting=quit_without_waiting, log=log)
+        trouble, has_ended = run_session(config, load, *streams, quit_without_waiting=quit_without_waiting)
         return trouble
 
-    return run_process(run, loader, lambda status: has_ended, log)
+    return run_process(run, lambda status: (status, has_ended))

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.config import Config
@@ -19,6 +19,9 @@ from gtp_engine.protocols.analysis.results import missing_fields, no_results, re
 from gtp_engine.protocols.analysis.schedule import SLICE, Errand, Job, SharedSchedule
 from gtp_engine.search.limits import FirstMove, Limits, Progress, Searcher, SearchRequest
 from gtp_engine.search.report import SearchReport
+
+if TYPE_CHECKING:
+    from gtp_engine.engine.shared_engines import SharedEngines
 
 LEAST_PLAYOUTS: Final = 2
 """Playouts before time ends a search: the position and a move (KataGo's, `numPlayouts` in cpp/search/search.cpp)."""
@@ -41,10 +44,10 @@ class _Search:
 
 @dataclass(eq=False)
 class Worker:
-    """Does the jobs and errands of a schedule in the thread that calls `run`."""
+    """Does the jobs and errands of a schedule in the thread that calls `run`, with the `engines` of the moment."""
 
     schedule: SharedSchedule
-    open_searcher: Callable[[Config], Searcher]
+    engines: "Callable[[], SharedEngines]"
     log: Callable[[str], None]
     _searches: dict[Job, _Search] = field(init=False, default_factory=dict)
     _idle: list[Searcher] = field(init=False, default_factory=list)
@@ -58,7 +61,7 @@ class Worker:
                 if isinstance(task, Job):
                     self._work_on(task)
                 else:
-                    task()
+                    task(self.engines())
             except Exception as error:
                 self._fail(task, error)
         self._close_idle()
@@ -66,7 +69,7 @@ class Worker:
     def _work_on(self, job: Job) -> None:
         """Search for a slice and send the response or report that is due."""
         if job.is_terminated and job not in self._searches:
-            job.send(no_results(job.query, job.turn.number))
+            job.send(no_results(job.query, job.turn))
             job.owner.finished(job)
             return
         search = self._searches.get(job) or self._begin(job)
@@ -74,7 +77,7 @@ class Worker:
         if report is None or not job.is_terminated:
             report = search.report = self._search_slice(search)
         if self._is_over(search, report):
-            if job.turn == job.query.turns[0]:  # once for a query
+            if job.turn == min(job.query.turns):  # once for a query
                 for name in missing_fields(job.query, report):
                     job.send({"id": job.query.id, "field": name, "warning": "not known to this search, left out"})
             self._report(search, report, is_during_search=False)
@@ -87,10 +90,10 @@ class Worker:
 
     def _begin(self, job: Job) -> _Search:
         """Return a new search for a job."""
-        query, game = job.query, job.query.game_at(job.turn.number)
+        query, game = job.query, job.query.game_at(job.turn)
         next_report = inf if query.first_report is None else time.monotonic() + query.first_report
         can_reuse = self._idle and _searcher_config(query.config) == self._idle_config
-        searcher = self._idle.pop() if can_reuse else self.open_searcher(query.config)
+        searcher = self._idle.pop() if can_reuse else self.engines().open_searcher(query.config)
         search = self._searches[job] = _Search(job, game, searcher, next_report)
         return search
 
@@ -151,7 +154,7 @@ class Worker:
 
     def _report(self, search: _Search, report: SearchReport, *, is_during_search: bool) -> None:
         job = search.job
-        job.send(response(job.query, job.turn.number, search.game, report, is_during_search=is_during_search))
+        job.send(response(job.query, job.turn, search.game, report, is_during_search=is_during_search))
 
     def _fail(self, task: Job | Errand, error: Exception) -> None:
         """Report why a task failed and end its job; any error but a TengenError is a bug and goes to the log too."""

@@ -2,7 +2,7 @@
 
 A line on its way from stdin to stdout:
 
-    session           the session on stdin and stdout (`protocols.line_session`), and its log file
+    session           the session on stdin and stdout (`protocols.line_session`): its queue, its log file, its engine
     commands/         the handlers, one module per subject; importing the package fills the table
     server            the table of commands, and what runs them: one line in, one reply out; no I/O
     reports           searches as text: for analyze commands, servers, GoGui's live graphics or a person in a terminal
