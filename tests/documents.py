@@ -14,9 +14,22 @@ from gtp_engine import Config, Engine
 from gtp_engine.cli import cli
 from gtp_engine.config.option import Option
 from gtp_engine.go.rules import PRESETS
-from gtp_engine.protocols.gtp.server import SECTIONS, GtpServer, all_commands
+from gtp_engine.protocols.gtp.server import COMMANDS, GtpServer
 
 ROOT: Final = Path(__file__).parent.parent
+
+SECTIONS: Final = {
+    "admin": "Session and engine",
+    "setup": "Board, komi, handicap, rules and time",
+    "moves": "Playing and scoring",
+    "analyze": "Analysis",
+    "evaluations": "Evaluation of the position",
+    "params": "Settings",
+    "sgf": "Game records",
+    "gogui": "GoGui",
+    "debug": "Board and game state, ladders, eyes and life",
+}
+"""Heading of each module of GTP commands, in its order."""
 
 TRANSCRIPT_OPTIONS: Final = {"search.search": "rave", "search.visits": "1000", "search.seed": "1"}
 """Options of the session in the README: a search without a network repeats itself on every machine."""
@@ -78,8 +91,8 @@ def gtp_commands(_: str) -> str:
     blocks = []
     for section, title in SECTIONS.items():
         lines = [f"## {title}", "", "| command | what it does |", "|---|---|"]
-        for spec in all_commands():
-            if spec.section == section:
+        for _, spec in sorted(COMMANDS.items()):
+            if spec.handler.__module__.endswith(f".{section}"):
                 condition = "" if spec.option is None else f" Only with the option `gtp.{spec.option}`."
                 lines.append(f"| `{spec.call}` | {spec.summary}{condition} |")
         blocks.append("\n".join(lines))

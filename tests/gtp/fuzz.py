@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gtp_engine.protocols.gtp.server import all_commands
+from gtp_engine.protocols.gtp.server import COMMANDS
 
 Ask = Callable[[bytes, int], list[bytes]]
 """Sends one or more lines (with their ends) and returns the given number of replies."""
@@ -54,7 +54,7 @@ class LineGenerator:
         self._random = random.Random(seed)
         self._files = [*sorted(str(path) for path in folder.iterdir()), "/dev/zero", "missing.sgf", str(folder), ""]
         self._queue: list[str] = []
-        self._commands = [spec for spec in all_commands() if spec.name not in TABLES["unsent"]]
+        self._commands = [spec for _, spec in sorted(COMMANDS.items()) if spec.name not in TABLES["unsent"]]
         self._commands += 3 * [spec for spec in self._commands if spec.name in TABLES["changing"]]
         self._last_id = 0
         self.width = self.height = 9

@@ -4,45 +4,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gtp_engine import Game, Move, TengenError
-from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.protocols.gtp.protocol import (
     Command,
     GtpError,
+    Reply,
+    clean_reply,
     decode_line,
     encode_reply,
     is_interrupt,
     parse_integer,
     parse_line,
     parse_number,
-    read_moves,
-    read_point,
-    read_setup,
-    response,
 )
 
 
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("name", Command("name")),
         ("  play   b  D4 ", Command("play", ("b", "D4"), "b  D4")),
         ("play\tb\tD4", Command("play", ("b", "D4"), "b D4")),
         ("play b D4\r", Command("play", ("b", "D4"), "b D4")),
         ("na\x00me\x07", Command("name")),
         ("na\x7fme", Command("name")),
-        ("name # who are you", Command("name")),
         ("name#", Command("name")),
-        ("12 name", Command("name", id=12)),
-        ("0 name", Command("name", id=0)),
         ("007 name", Command("name", id=7)),
-        ("12name", Command("name", id=12)),
         ("12\tname", Command("name", id=12)),
-        ("2147483647 name", Command("name", id=2147483647)),
         ("1763694000123 name", Command("name", id=1763694000123)),
         ("1" * 18 + " name", Command("name", id=int("1" * 18))),
         ("1" * 19 + " name", Command("1" * 19, ("name",), "name")),
-        ("-3 name", Command("-3", ("name",), "name")),
         ("+3 name", Command("+3", ("name",), "name")),
         ("\u0663 name", Command("\u0663", ("name",), "name")),
         ("\ufeffname", Command("name")),
@@ -64,28 +53,24 @@ def test_lines_without_a_command_get_no_reply(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "expected"),
+    ("text", "expected"),
     [
-        (response(), "= \n\n"),
-        (response(id=3), "=3 \n\n"),
-        (response("D4"), "= D4\n\n"),
-        (response("D4", id=0), "=0 D4\n\n"),
-        (response("unknown command", ok=False), "? unknown command\n\n"),
-        (response("unknown command", ok=False, id=12), "?12 unknown command\n\n"),
-        (response("a\nb"), "= a\nb\n\n"),
-        (response("a\n\n\nb\n"), "= a\nb\n\n"),
-        (response("\n  A B\n1 . .  \n"), "=   A B\n1 . .\n\n"),
-        (response("a\r\n \t\r\nb"), "= a\nb\n\n"),
-        (response("bell\x07, tab\t, delete\x7f, next line\x85"), "= bell, tab , delete, next line\n\n"),
+        ("a\nb", "a\nb"),
+        ("a\n\n\nb\n", "a\nb"),
+        ("\n  A B\n1 . .  \n", "  A B\n1 . ."),
+        ("a\r\n \t\r\nb", "a\nb"),
+        ("bell\x07, tab\t, delete\x7f, next line\x85", "bell, tab , delete, next line"),
     ],
 )
-def test_response_is_one_block(block: str, expected: str) -> None:
-    assert block == expected
+def test_a_reply_is_one_block(text: str, expected: str) -> None:
+    assert clean_reply(text) == expected
 
 
 @given(st.text(), st.booleans(), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_any_text_gives_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
-    reply = response(text, ok=ok, id=identifier)
+    sent: list[str] = []
+    Reply(sent.append, identifier).end(text, ok=ok)
+    (reply,) = sent
     first, *others = reply.removesuffix("\n\n").split("\n")
     assert reply.endswith("\n\n")
     assert first.startswith(("=" if ok else "?") + ("" if identifier is None else str(identifier)) + " ")
@@ -115,9 +100,6 @@ OTHERS = [b"", b"interrupt", b"name # interrupt", b"# interrupts", b"# no interr
 @pytest.mark.parametrize("raw", [*INTERRUPTS, *OTHERS])
 def test_interrupts_are_recognized(raw: bytes) -> None:
     assert is_interrupt(raw) == (raw in INTERRUPTS)
-
-
-GAME = Game(9)
 
 
 @pytest.mark.parametrize(
@@ -154,32 +136,3 @@ def test_words_that_are_not_numbers(word: str) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_finite_number_is_read_back(value: float) -> None:
     assert parse_number(repr(value), failure="komi not a float") == value
-
-
-def test_moves_in_pairs() -> None:
-    corner = read_point(GAME, "a1")
-    assert read_moves(GAME, ["b", "A1", "white", "pass"]) == [Move(BLACK, corner), Move(WHITE, PASS)]
-    assert read_moves(GAME, []) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("b", "^syntax error: got 1 words"),
-        ("b a1 w", "^syntax error: got 3 words"),
-        ("x a1", "^invalid color 'x'"),
-        ("b j10", "^invalid coordinate 'j10'"),
-        ("b i5", "^invalid coordinate 'i5'"),
-    ],
-)
-def test_broken_lists_of_moves(words: str, message: str) -> None:
-    with pytest.raises(TengenError, match=message):
-        read_moves(GAME, words.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "message"), [("b pass", "^invalid coordinate 'pass'"), ("b a1 w A1", "^repeated vertex")]
-)
-def test_broken_lists_of_stones(words: str, message: str) -> None:
-    with pytest.raises(GtpError, match=message):
-        read_setup(GAME, words.split())

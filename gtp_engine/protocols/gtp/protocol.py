@@ -32,14 +32,14 @@ float"), followed by the word given and the value expected.
 import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gtp_engine.base.errors import InvalidColorError, TengenError, shown
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import Move, Point, parse_color, parse_vertex
+from gtp_engine.go.coords import Move, Point, parse_color
 from gtp_engine.go.game import Game
 
 MAX_ID_DIGITS: Final = 18
@@ -72,18 +72,6 @@ class Command:
 
     def __getitem__(self, index: int) -> str:
         return self.words[index]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.words)
-
-
-def response(text: str = "", *, ok: bool = True, id: int | None = None) -> str:
-    """Return the block to send for one command, with the empty line that ends it; other blank lines are left out.
-
-    The text follows a space on the first line (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and Leela
-    Zero.
-    """
-    return f"{'=' if ok else '?'}{'' if id is None else id} {clean_reply(text)}\n\n"
 
 
 def decode_line(raw: bytes) -> str:
@@ -135,7 +123,7 @@ class Reply:
     def __init__(self, send: SendPiece, id: int | None = None) -> None:
         self.interrupted: str | None = None
         self._send: Final = send
-        self._id: Final = id
+        self._id: Final = "" if id is None else str(id)
         self._lock: Final = threading.RLock()
         self.is_open = False
         """Whether the stream has begun; from then on the command cannot fail any more."""
@@ -148,7 +136,7 @@ class Reply:
         with self._lock:
             if not self.is_open and not self.is_ended:
                 self.is_open = True
-                self._send(f"={'' if self._id is None else self._id}\n")
+                self._send(f"={self._id}\n")
 
     def line(self, text: str) -> None:
         """Send a line of the stream, which begins with the first; an empty line is left out."""
@@ -162,17 +150,18 @@ class Reply:
     def end(self, text: str = "", *, ok: bool = True) -> None:
         """Send the last line of the stream, or the whole response if there is no stream; later calls do nothing.
 
-        The protocol has no errors within a stream: after lines were sent, an error only ends it.
+        The protocol has no errors within a stream: after lines were sent, an error only ends it.  The text of a whole
+        response follows a space (GoGui cuts there) even if it is empty, as in GNU Go, KataGo and Leela Zero.
         """
         with self._lock:
             if self.is_ended:
                 return
             self.is_ended = True
+            cleaned = clean_reply(text)
             if self.is_open:
-                cleaned = clean_reply(text) if ok else ""
-                self._send(f"{cleaned}\n\n" if cleaned else "\n")
+                self._send(f"{cleaned}\n\n" if cleaned and ok else "\n")
             else:
-                self._send(response(text, ok=ok, id=self._id))
+                self._send(f"{'=' if ok else '?'}{self._id} {cleaned}\n\n")
             self._has_line.set()
 
     def interrupt(self) -> None:
@@ -210,14 +199,9 @@ def parse_number(word: str, *, failure: str) -> float:
     return value
 
 
-def read_vertex(game: Game, word: str) -> Point:
-    """Return the point of the game's board that `word` names, or PASS; raises InvalidVertexError."""
-    return parse_vertex(word, width=game.width, height=game.height)
-
-
 def read_point(game: Game, word: str) -> Point:
     """Return the point that `word` names; raises InvalidVertexError for a bad vertex and GtpError for a pass."""
-    point = read_vertex(game, word)
+    point = game.point(word)
     if point == PASS:
         raise GtpError("invalid coordinate 'pass'", expected="a point of the board")
     return point
@@ -235,10 +219,7 @@ def read_moves(game: Game, words: Sequence[str]) -> list[Move]:
     """Return the moves of a list COLOR VERTEX COLOR VERTEX ...; passes are allowed."""
     if len(words) % 2:
         raise GtpError(f"syntax error: got {len(words)} words, expected pairs of a color and a vertex")
-    return [
-        Move(parse_color(color), read_vertex(game, vertex))
-        for color, vertex in zip(words[::2], words[1::2], strict=True)
-    ]
+    return [game.as_move(pair) for pair in zip(words[::2], words[1::2], strict=True)]
 
 
 def read_setup(game: Game, words: Sequence[str]) -> list[Move]:

@@ -27,7 +27,6 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, format_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.report_values import ReportView, as_text, view_color
-from gtp_engine.search.limits import Reporting
 from gtp_engine.search.report import MoveReport, SearchReport, for_color
 
 if TYPE_CHECKING:
@@ -45,12 +44,6 @@ CGOS_MOVES: Final = 20
 _OWNERSHIP_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HIGHEST_LETTER: Final = 62
 """Index of the letter for certain ownership; A is the opponent's.  The viewer does not use the last one."""
-
-GOGUI_INTERVAL: Final = 0.5
-"""Seconds between two pictures: as often as an eye can follow a changing variation."""
-
-TERMINAL_INTERVAL: Final = 1.0
-"""Seconds between two lines in a terminal, five for a move by default."""
 
 PV_LENGTH: Final = 8
 """Moves of the expected continuation that are shown; more hide the board."""
@@ -304,13 +297,6 @@ def _cgos_move(game: Game, move: MoveReport, color: int) -> dict[str, str | floa
 
 
 # --- stderr, while a search runs ---
-
-
-def live_reporting(position: Game, log: Callable[[str], None], *, is_gogui: bool) -> Reporting:
-    """Return how a search from `position` reports to stderr, as GoGui or a person reads it."""
-    if is_gogui:
-        return Reporting(GOGUI_INTERVAL, lambda report: log(gogui_graphics(position, report)))
-    return Reporting(TERMINAL_INTERVAL, lambda report: log(progress_line(position, report)))
 
 
 def gogui_graphics(game: Game, report: SearchReport) -> str:

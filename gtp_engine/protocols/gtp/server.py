@@ -50,34 +50,19 @@ FIRST_LINE_TIMEOUT: Final = 2.0
 
 # --- the table ---
 
-SECTIONS: Final = {
-    "admin": "Session and engine",
-    "setup": "Board, komi, handicap, rules and time",
-    "moves": "Playing and scoring",
-    "analyze": "Analysis",
-    "evaluations": "Evaluation of the position",
-    "params": "Settings",
-    "sgf": "Game records",
-    "gogui": "GoGui",
-    "debug": "Board and game state, ladders, eyes and life",
-}
-"""Heading of each module of `commands` in the documentation, in its order."""
-
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
     """One command of the table.
 
-    `section` is the module that defines it, `syntax` the words that start the error for a missing argument,
-    `exact` whether surplus arguments are an error, and `option` the flag of GtpConfig without which the command does
-    not exist.
+    `syntax` are the words that start the error for a missing argument, `exact` whether surplus arguments are an error,
+    and `option` the flag of GtpConfig without which the command does not exist.
     """
 
     name: str
     usage: str
     summary: str
     handler: Handler
-    section: str
     syntax: str
     exact: bool
     option: str | None
@@ -126,17 +111,11 @@ def command(
     def register(handler: H) -> H:
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
-        section, words = handler.__module__.rpartition(".")[2], syntax or _MISSING.get(usage, SYNTAX_ERROR)
-        summary = text or (handler.__doc__ or "").partition("\n")[0]
-        COMMANDS[name] = CommandSpec(name, usage, summary, handler, section, words, exact, option)
+        words, summary = syntax or _MISSING.get(usage, SYNTAX_ERROR), text or (handler.__doc__ or "").partition("\n")[0]
+        COMMANDS[name] = CommandSpec(name, usage, summary, handler, words, exact, option)
         return handler
 
     return register
-
-
-def all_commands() -> list[CommandSpec]:
-    """Return all commands in alphabetical order."""
-    return [spec for _, spec in sorted(COMMANDS.items())]
 
 
 # --- the server ---
@@ -145,7 +124,7 @@ def all_commands() -> list[CommandSpec]:
 class GtpServer:
     """The state of a GTP session apart from the game: configuration and commands.
 
-    `finished` becomes true with `quit`; `explanation` returns a line about the last move that the engine chose,
+    `finished` becomes true with `quit`; `explanation` is a line about the last move that the engine chose,
     `last_choice` is that move, until its colour has played.  `reply` and `cancel` are the reply and the cancel token of
     the running command (else the last one): handlers use `reply` to send more than their text, and pass `cancel` to
     every engine method that searches.  `after_reply` is what a handler has left for when its reply has been sent: a
@@ -172,11 +151,11 @@ class GtpServer:
         self._longest: Final = longest
         self.config = config
         self.commands = {
-            spec.name: spec for spec in all_commands() if spec.option is None or getattr(config.gtp, spec.option)
+            name: spec for name, spec in sorted(COMMANDS.items()) if not spec.option or getattr(config.gtp, spec.option)
         }
         self.log = log
         self.finished = False
-        self.explanation: Callable[[], str] = str
+        self.explanation = ""
         self.last_choice: Choice | None = None
         self.advise: Final = advise
         self.watching = "" if advise is None else TERMINAL

@@ -1,7 +1,6 @@
 """Commands about the session and the program: handshake, caches, random seed, KGS's game_over and chat."""
 
 import time
-from typing import Final
 
 from gtp_engine import __version__
 from gtp_engine.config.katago import GTP_VERSION
@@ -9,13 +8,11 @@ from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, parse_integer
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
-PROTOCOL_VERSION: Final = "2"
-
 
 @command("protocol_version", "")
 def protocol_version(server: GtpServer, args: Command) -> str:
     """Version of the protocol: 2; some controllers send this command just to interrupt a search."""
-    return PROTOCOL_VERSION
+    return "2"
 
 
 @command("name", "")

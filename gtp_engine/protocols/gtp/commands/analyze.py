@@ -23,7 +23,7 @@ from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
-from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, read_vertex
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer
 from gtp_engine.protocols.gtp.reports import analysis_line, cgos_analysis
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.protocols.report_values import ReportView
@@ -107,7 +107,7 @@ def _restrict(options: AnalysisOptions, key: str, rest: deque[str], game: Game) 
     """Leave out the moves of `avoid COLOR VERTEX,... DEPTH`, or all others for `allow`."""
     color = parse_color(_next(rest, key))
     vertices = [word for word in _next(rest, key).split(",") if word]
-    named = frozenset[int](read_vertex(game, word) for word in vertices)
+    named = frozenset[int](map(game.point, vertices))
     depth = parse_integer(_next(rest, key), failure=f"syntax error in {key}", expected="a depth in moves")
     if depth < 1:
         raise GtpError(f"syntax error in {key}: depth {depth}", expected="1 or more")
@@ -168,32 +168,32 @@ def analyze(server: GtpServer, args: Command) -> None:
 
 @command("lz-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like lz-analyze meanwhile.")
 @command("kata-genmove_analyze", _ANALYZE, "Play a move like genmove, with reports like kata-analyze meanwhile.")
+@command(
+    "kata-search_analyze",
+    _ANALYZE,
+    "Choose a move without playing it, with reports like kata-analyze; the reply ends with `play VERTEX`.",
+)
 def genmove_analyze(server: GtpServer, args: Command) -> str:
-    """Play the engine's move; the next line does not interrupt the search."""
-    return _search_and_report(server, args, play=True)
+    """Choose a move, with the search's reports as lines before it; the next line does not interrupt the search."""
+    color, request, write = _asked(server, args)
+    server.reply.open()
+    is_played = "genmove" in args.name.lower()
+    choice = server.engine.genmove(color, play=is_played, ponder=False, request=request)
+    if is_played:
+        ponder_when_sent(server, choice)
+    server.reply.line(write(choice.report))
+    return f"play {record_choice(server, choice)}"
 
 
-@command("kata-search", "COLOR")
+@command("kata-search", "COLOR", "Choose a move without playing it.")
+@command("kata-search_debug", "COLOR", "The same as kata-search, and a table of the search on stderr.")
 def kata_search(server: GtpServer, args: Command) -> str:
-    """Choose a move without playing it."""
+    """Choose a move; the next line does not interrupt the search."""
     color = parse_color(args[0])
     choice = server.engine.genmove(color, play=False, cancel=server.cancel)
+    if args.name.lower().endswith("_debug"):
+        log_choice(server, server.engine.game, choice)
     return record_choice(server, choice)
-
-
-@command("kata-search_debug", "COLOR")
-def kata_search_debug(server: GtpServer, args: Command) -> str:
-    """The same as kata-search, and a table of the search on stderr."""
-    color = parse_color(args[0])
-    choice = server.engine.genmove(color, play=False, cancel=server.cancel)
-    log_choice(server, server.engine.game, choice)
-    return record_choice(server, choice)
-
-
-@command("kata-search_analyze", _ANALYZE)
-def kata_search_analyze(server: GtpServer, args: Command) -> str:
-    """Choose a move without playing it, with reports like kata-analyze; the reply ends with `play VERTEX`."""
-    return _search_and_report(server, args, play=False)
 
 
 @command("kata-search_cancellable", "COLOR")
@@ -223,17 +223,6 @@ def kata_search_analyze_cancellable(server: GtpServer, args: Command) -> None:
 @command("stop", "")
 def stop(server: GtpServer, args: Command) -> None:
     """End an analysis or pondering, as any other line does too when it arrives."""
-
-
-def _search_and_report(server: GtpServer, args: Command, *, play: bool) -> str:
-    """Return the last line of the reply, with the engine's move; the search's reports are sent as lines before it."""
-    color, request, write = _asked(server, args)
-    server.reply.open()
-    choice = server.engine.genmove(color, play=play, ponder=False, request=request)
-    if play:
-        ponder_when_sent(server, choice)
-    server.reply.line(write(choice.report))
-    return f"play {record_choice(server, choice)}"
 
 
 def _asked(server: GtpServer, args: Command) -> tuple[int | None, SearchRequest, Callable[[SearchReport], str]]:

@@ -16,7 +16,7 @@ from gtp_engine.go.coords import board_points, format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.tactics import eye_map
-from gtp_engine.protocols.gtp.protocol import Command, GtpError, read_point, read_stone, read_vertex, show_vertices
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, read_point, read_stone, show_vertices
 from gtp_engine.protocols.gtp.reports import board_rows
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
@@ -73,7 +73,7 @@ def is_legal(server: GtpServer, args: Command) -> str:
     """Whether a move is legal, superko included: 1 or 0."""
     color = parse_color(args[0])
     game = server.engine.game
-    point = read_vertex(game, args[1])
+    point = game.point(args[1])
     return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
 
 

@@ -63,13 +63,8 @@ def principal_variation(server: GtpServer, args: Command) -> str:
 def winrate(server: GtpServer, args: Command) -> str:
     """Winrate, lead and visits after a second of search, on three lines, from the view of the side to play."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
-    return "\n".join(
-        [
-            f"Winrate: {format_color(report.to_play)} {100 * report.winrate:.1f}%",
-            f"Lead: {format_color(report.to_play)} {report.seen_by(report.to_play).lead:+.1f}",
-            f"Visits: {report.visits}",
-        ]
-    )
+    color, lead = format_color(report.to_play), report.seen_by(report.to_play).lead
+    return f"Winrate: {color} {100 * report.winrate:.1f}%\nLead: {color} {lead:+.1f}\nVisits: {report.visits}"
 
 
 def _number_board(game: Game, values: Any) -> str:
@@ -110,7 +105,7 @@ def kata_raw_human_nn(server: GtpServer, args: Command) -> str:
 def debug_moves(server: GtpServer, args: Command) -> str:
     """The board after these moves, what the last search knows about it, and with rawstats the network's evaluation."""
     engine = server.engine
-    game, words = engine.game.copy(), [word for word in args if word != "rawstats"]
+    game, words = engine.game.copy(), [word for word in args.words if word != "rawstats"]
     for word in words:
         game.play(word, tolerant=True)
     report = engine.known(game)
@@ -159,7 +154,7 @@ def _raw_arguments(game: Game, args: Command) -> tuple[int, tuple[int, ...], lis
 
     The last four symmetries do not exchange rows and columns of a rectangle.
     """
-    words = list(args)
+    words = list(args.words)
     color = int(game.to_play)
     if words and (named := color_or_none(words[0])) is not None:
         color = named

@@ -62,7 +62,8 @@ def tengen_param(server: GtpServer, args: Command) -> str:
         return "\n".join(f"{kind} {name} {_shown(engine.config.value(key))}" for name, key, kind in PARAMETERS)
     keys = {name: key for name, key, _ in PARAMETERS}
     if len(args) == 1 or args[0] not in keys:
-        raise GtpError(f"syntax error: {shown(' '.join(args))}", expected=f"one of {', '.join(keys)}, and a value")
+        given = shown(" ".join(args.words))
+        raise GtpError(f"syntax error: {given}", expected=f"one of {', '.join(keys)}, and a value")
     engine.configure({keys[args[0]]: args[1]})
     return ""
 

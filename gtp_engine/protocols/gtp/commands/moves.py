@@ -6,30 +6,28 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.base.errors import counted, shown
 from gtp_engine.go.coords import parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.protocol import (
-    Command,
-    GtpError,
-    parse_integer,
-    read_moves,
-    read_point,
-    read_vertex,
-    show_vertices,
-)
-from gtp_engine.protocols.gtp.reports import GOGUI_CLEAR, choice_text, live_reporting, ogs_chat_line
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, parse_integer, read_moves, read_point, show_vertices
+from gtp_engine.protocols.gtp.reports import GOGUI_CLEAR, choice_text, gogui_graphics, ogs_chat_line, progress_line
 from gtp_engine.protocols.gtp.server import GOGUI, GtpServer, command
-from gtp_engine.search.limits import Limits, SearchRequest
+from gtp_engine.search.limits import Limits, Reporting, SearchRequest
 
 if TYPE_CHECKING:
     from gtp_engine.engine import Choice
 
 STATUSES: Final = ("alive", "seki", "dead")
 
+GOGUI_INTERVAL: Final = 0.5
+"""Seconds between two pictures: as often as an eye can follow a changing variation."""
+
+TERMINAL_INTERVAL: Final = 1.0
+"""Seconds between two lines in a terminal, five for a move by default."""
+
 
 @command("play", "COLOR VERTEX", exact=True)
 def play(server: GtpServer, args: Command) -> None:
     """Play a stone or a pass, in any order of colors; the engine ponders if it chose this color's last move."""
     color = parse_color(args[0])
-    point = read_vertex(server.engine.game, args[1])
+    point = server.engine.game.point(args[1])
     server.engine.play(point, color)
     choice = server.last_choice
     if choice is not None and choice.report.to_play == color:
@@ -43,28 +41,37 @@ def gogui_play_sequence(server: GtpServer, args: Command) -> None:
     server.engine.play_sequence(read_moves(server.engine.game, args.words))
 
 
-@command("genmove", "COLOR")
+@command("genmove", "COLOR", "Choose a move and play it: a vertex, pass or resign.")
+@command("genmove_debug", "COLOR", "The same as genmove, and a table of the search on stderr.")
+@command("reg_genmove", "COLOR", "Choose a move as genmove does, but do not play it.")
+@command(
+    "kgs-genmove_cleanup", "COLOR", "Like genmove, but do not pass while dead stones of the opponent are on the board."
+)
 def genmove(server: GtpServer, args: Command) -> str:
-    """Choose a move and play it: a vertex, pass or resign."""
-    return _choose(server, parse_color(args[0]))
+    """Choose a move; meanwhile GoGui or a person who watches stderr sees the search.
 
-
-@command("genmove_debug", "COLOR")
-def genmove_debug(server: GtpServer, args: Command) -> str:
-    """The same as genmove, and a table of the search on stderr."""
-    return _choose(server, parse_color(args[0]), explained=True)
-
-
-@command("reg_genmove", "COLOR")
-def reg_genmove(server: GtpServer, args: Command) -> str:
-    """Choose a move as genmove does, but do not play it."""
-    return _choose(server, parse_color(args[0]), play=False)
-
-
-@command("kgs-genmove_cleanup", "COLOR")
-def kgs_genmove_cleanup(server: GtpServer, args: Command) -> str:
-    """Like genmove, but do not pass while dead stones of the opponent are on the board."""
-    return _choose(server, parse_color(args[0]), cleanup=True)
+    It is explained by `gomill-explain_last_move`, and reported to OGS's chat if that is configured.
+    """
+    color, name = parse_color(args[0]), args.name.lower()
+    engine = server.engine
+    position = engine.game.copy()
+    reporting = None
+    if is_gogui := server.watching == GOGUI:
+        reporting = Reporting(GOGUI_INTERVAL, lambda report: server.log(gogui_graphics(position, report)))
+    elif server.watching:
+        reporting = Reporting(TERMINAL_INTERVAL, lambda report: server.log(progress_line(position, report)))
+    request = SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
+    is_played, cleanup = name != "reg_genmove", name == "kgs-genmove_cleanup"
+    choice = engine.genmove(color, play=is_played, cleanup=cleanup, ponder=False, request=request)
+    if is_played:
+        ponder_when_sent(server, choice)
+    if is_gogui:
+        server.log(GOGUI_CLEAR)
+    if engine.config.gtp.ogs_chat and (line := ogs_chat_line(position, choice)):
+        server.log(line)
+    if name == "genmove_debug":
+        log_choice(server, position, choice)
+    return record_choice(server, choice)
 
 
 @command("undo", "")
@@ -90,31 +97,7 @@ def gg_undo(server: GtpServer, args: Command) -> None:
 @command("gomill-explain_last_move", "")
 def gomill_explain_last_move(server: GtpServer, args: Command) -> str:
     """Winrate, visits and expected moves of the engine's last search; nothing before its first."""
-    return server.explanation()
-
-
-def _choose(server: GtpServer, color: int, *, play: bool = True, cleanup: bool = False, explained: bool = False) -> str:
-    """Return the engine's move as text; stores an explanation of it, and reports it to OGS's chat if configured.
-
-    With `explained` a table of the search goes to stderr.
-
-    Meanwhile GoGui or a person who watches stderr sees the search.
-    """
-    engine = server.engine
-    position = engine.game.copy()
-    is_gogui = server.watching == GOGUI
-    reporting = live_reporting(position, server.log, is_gogui=is_gogui) if server.watching else None
-    request = SearchRequest(Limits(cancel=server.cancel), reporting=reporting)
-    choice = engine.genmove(color, play=play, cleanup=cleanup, ponder=False, request=request)
-    if play:
-        ponder_when_sent(server, choice)
-    if is_gogui:
-        server.log(GOGUI_CLEAR)
-    if engine.config.gtp.ogs_chat and (line := ogs_chat_line(position, choice)):
-        server.log(line)
-    if explained:
-        log_choice(server, position, choice)
-    return record_choice(server, choice)
+    return server.explanation
 
 
 def log_choice(server: GtpServer, position: Game, choice: "Choice") -> None:
@@ -166,7 +149,7 @@ def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
 def record_choice(server: GtpServer, choice: "Choice") -> str:
     """Store a choice, and how gomill-explain_last_move explains it; return its move as text."""
     server.last_choice = choice
-    server.explanation = partial(explain, server.engine.game, choice)
+    server.explanation = explain(server.engine.game, choice)
     return show_move(server.engine.game, choice)
 
 
