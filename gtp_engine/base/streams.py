@@ -85,18 +85,6 @@ def write_log(text: str) -> None:
         return
 
 
-def once_each(log: Callable[[str], None]) -> Callable[[str], None]:
-    """Return a log that leaves out lines it has had, such as what holds for each of several networks."""
-    had: set[str] = set()
-
-    def log_new(text: str) -> None:
-        if text not in had:
-            had.add(text)
-            log(text)
-
-    return log_new
-
-
 def trouble_of(stream: BinaryIO | TextIO, error: Exception) -> str | None:
     """Return a sentence about an output that failed, None if its reader has gone.
 

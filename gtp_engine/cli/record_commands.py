@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -14,7 +15,7 @@ import click
 from gtp_engine.base.errors import ConfigError, SgfError, shown
 from gtp_engine.base.files import check_result, data_folder, write_result
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.base.streams import once_each, write_log
+from gtp_engine.base.streams import write_log
 from gtp_engine.cli.options import (
     FILE,
     FOLDER,
@@ -157,7 +158,7 @@ def review_command(
     _check_readable(sources, place.game, settings.player)
     if settings.learn and (len(sources) != 1 or Path("-") in files):
         raise click.UsageError("--learn with several records or stdin: name one file")
-    log = once_each(write_log)
+    log = cache(write_log)  # once for each line, such as what holds for both networks
     evaluator = evaluator_of(config, log)
     warm_up(Resources(evaluator), config, log)
     people = open_people(config, evaluator, log)

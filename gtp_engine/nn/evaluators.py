@@ -8,13 +8,13 @@ Rollouts that a search mixes in are no network's: it finds their players by itse
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from types import EllipsisType
 from typing import Final
 
 from gtp_engine.base.errors import ArgumentError, of_kind, shown
 from gtp_engine.base.files import expanded
-from gtp_engine.base.streams import once_each, write_log
+from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.nn.named_networks import shipped_network
@@ -51,7 +51,7 @@ def networks_of(
     if not (evaluator is None or evaluator is ... or hasattr(evaluator, "evaluate")):
         given, advice = f"evaluator {shown(evaluator)}", "the option network.model names a file"
         raise ArgumentError(given, expected="an Evaluator or None", advice=advice)
-    log = once_each(log)
+    log = cache(log)  # once for each line, such as what holds for all of the networks
     if isinstance(evaluator, EllipsisType):
         evaluator, human = evaluator_of(config, log), human or human_evaluator_of(config, log)
     return evaluator, human, load_shipped or partial(shipped_evaluator, config, log)
