@@ -37,8 +37,6 @@ Value: TypeAlias = bool | int | float | str | None
 
 T = TypeVar("T")
 
-_METADATA_KEY: Final = "option"
-
 FILE_UNITS: Final = ("path", "file", "folder")
 """Units of options that name a file to read, or a folder."""
 
@@ -215,7 +213,7 @@ def option(default: T, text: str = "", *, bounds: tuple[float, float] | None = N
     """
     if bounds is not None:
         properties |= {"low": bounds[0], "high": bounds[1]}
-    return field(default=default, metadata={_METADATA_KEY: {"text": text, **properties}})
+    return field(default=default, metadata={"text": text, **properties})
 
 
 class Section:
@@ -249,13 +247,12 @@ def section_options(section: type[Section]) -> tuple[Option, ...]:
     """Return the options of a section in the order of their declaration; other fields of it are none."""
     if section not in _OPTIONS:
         declared = fields(cast(Any, section))
-        _OPTIONS[section] = tuple(_option_of(section, each) for each in declared if _METADATA_KEY in each.metadata)
+        _OPTIONS[section] = tuple(_option_of(section, each) for each in declared if each.metadata)
     return _OPTIONS[section]
 
 
 def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
     """Return the option a field declares."""
-    declared = entry.metadata[_METADATA_KEY]
     kinds = [kind for kind in get_args(entry.type) or (entry.type,) if kind is not type(None)]
     return Option(
         declared_in=section,
@@ -263,7 +260,7 @@ def _option_of(section: type[Section], entry: "Field[Any]") -> Option:
         kind=cast(type, kinds[0]),
         optional=type(None) in get_args(entry.type),
         default=cast(Value, entry.default),
-        **{"shapes_tree": section.shapes_trees, **declared},
+        **{"shapes_tree": section.shapes_trees, **entry.metadata},
     )
 
 
