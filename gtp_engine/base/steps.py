@@ -125,19 +125,19 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
     check_same(began, given)
 
 
-def carry_out(step: Step, number: str) -> int:
-    """Run a command unless its product exists, and log it on stderr; return its exit status."""
+def carry_out(step: Step, number: str) -> None:
+    """Run a command unless its product exists, and log it on stderr; exit with the status of one that fails."""
     write_log(f"\n{number}  {step.title}")
     if step.product is not None and step.product.exists():
         write_log(f"{step.product} exists already.")
-        return 0
+        return
     command = [str(part) for part in step.command]
     write_log(join_command(command))
-    status = _status_of(command)
-    if status == 0 and step.product is not None and not step.product.exists():
+    if status := _status_of(command):
+        sys.exit(status)
+    if step.product is not None and not step.product.exists():
         write_log(f"{step.product} is missing. The same command continues.")
-        return _UNFINISHED
-    return status
+        sys.exit(_UNFINISHED)
 
 
 def _status_of(command: Sequence[str]) -> int:
@@ -173,9 +173,7 @@ def _status_of(command: Sequence[str]) -> int:
     return status
 
 
-def carry_out_all(steps: Sequence[Step]) -> int:
-    """Run the commands in order up to the first that fails; return its exit status, or 0."""
+def carry_out_all(steps: Sequence[Step]) -> None:
+    """Run the commands in order; exit with the status of the first that fails."""
     for number, step in enumerate(steps, start=1):
-        if status := carry_out(step, f"{number}/{len(steps)}"):
-            return status
-    return 0
+        carry_out(step, f"{number}/{len(steps)}")

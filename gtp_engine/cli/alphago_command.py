@@ -178,9 +178,7 @@ def chain_command(folder: Path, mini: bool, size: int, teacher: Path | None, ter
 
     check_torch()
     with owning(folder):
-        status = run_chain((MINI if mini else FULL).on(size), folder, teacher or shipped_teacher(), terms)
-    if status:
-        sys.exit(status)
+        run_chain((MINI if mini else FULL).on(size), folder, teacher or shipped_teacher(), terms)
     click.echo("\n" + (folder / TABLE).read_text("utf-8"), nl=False)
 
 

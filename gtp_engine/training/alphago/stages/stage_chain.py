@@ -96,8 +96,8 @@ MINI: Final = StageFlags(
 """Takes 12 minutes on two cores."""
 
 
-def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") -> int:
-    """Train the networks, play the tournament and write the table; return the status of a command that fails, or 0.
+def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") -> None:
+    """Train the networks, play the tournament and write the table; exit with the status of a command that fails.
 
     Finished commands are not run again.  `teacher` plays the records; `terms` is the licence of the weights.  Raises
     ConfigError where files cannot be written, or where the folder holds another chain.
@@ -106,18 +106,15 @@ def run_chain(plan: StageFlags, folder: Path, teacher: Path, terms: str = "") ->
     if gnugo is None:
         write_log("GNU Go is not on the PATH; the table will not include it.")
     open_folder(folder, plan.command, teacher)
-    if status := carry_out_all(training_steps(plan, folder, teacher, terms)):
-        return status
+    carry_out_all(training_steps(plan, folder, teacher, terms))
     network, file = folder / NETWORK, folder / _TOURNAMENT
     with writing(network, ConfigError, "networks to"):
         network.mkdir(exist_ok=True)
         for product in _PRODUCTS:
             copy_whole(folder / product, network / Path(product).name)
     write_result(file, tournament_of(players_of(network, plan.seconds, gnugo), plan).encode())
-    if status := carry_out_all([Step("Tournament", (*ENGINE, "tournament", file))]):
-        return status
+    carry_out_all([Step("Tournament", (*ENGINE, "tournament", file))])
     write_result(folder / TABLE, report_of(plan, file).encode())
-    return 0
 
 
 def training_steps(plan: StageFlags, folder: Path, teacher: Path, terms: str) -> list[Step]:
