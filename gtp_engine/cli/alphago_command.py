@@ -104,7 +104,7 @@ def rollout_policy_command(records: Path, run: Path, settings: RolloutSettings, 
         from gtp_engine.training.alphago.stages.game_records import read_games
         from gtp_engine.training.alphago.stages.rollout_policy import run_rollout_policy
 
-        _require(run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage))
+        run_rollout_policy(read_games(records, log=stage.bar.log), settings, stage)
 
 
 @alphago_command.command("rollout-network", cls=ConfigCommand)
@@ -139,7 +139,7 @@ def reinforce_command(
     with _stage(run, export) as stage:
         from gtp_engine.training.alphago.stages.reinforce import run_reinforcement
 
-        _require(run_reinforcement(supervised, settings, game, stage))
+        run_reinforcement(supervised, settings, game, stage)
 
 
 @alphago_command.command("value", cls=ConfigCommand)
@@ -159,7 +159,7 @@ def value_command(supervised: Path, reinforced: Path, run: Path, export: ExportS
     with _stage(run, export) as stage:
         from gtp_engine.training.alphago.stages.value import run_value
 
-        _require(run_value((supervised, reinforced), run=stage, **settings))
+        run_value((supervised, reinforced), run=stage, **settings)
 
 
 @alphago_command.command("chain")
@@ -190,21 +190,17 @@ def _supervised(
         from gtp_engine.training.alphago.stages.game_records import read_games
         from gtp_engine.training.alphago.stages.supervised import run_supervised
 
-        _require(run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage))
+        run_supervised(read_games(records, log=stage.bar.log), settings, learning, stage)
 
 
 @contextmanager
 def _stage(out: Path, export: ExportSettings) -> Iterator["StageRun"]:
-    """Yield a run that Ctrl-C stops, with a progress bar; raises ConfigError if PyTorch is missing."""
+    """Yield a run with a progress bar, and exit after one that was interrupted; raises ConfigError without PyTorch."""
     check_torch()
     from gtp_engine.training.alphago.stages.stage_settings import StageRun
 
     with long_work(out) as (bar, is_stopped):
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
-
-
-def _require(target: Path | None) -> None:
-    """Exit if a run was interrupted and left no file."""
-    if target is None:
+    if is_stopped():
         click.echo("Interrupted. The same command resumes.", err=True)
         sys.exit(INTERRUPTED)
