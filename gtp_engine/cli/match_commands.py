@@ -55,24 +55,7 @@ def _game_pool(
         yield pool
 
 
-_MATCH_HELP = """Let two GTP engines play a match.
-
-\b
-gtp-engine match --first "gtp-engine --time-per-move 1" \\
-    --second "gnugo --mode gtp --level 10 --chinese-rules" \\
-    --size 9 --komi 7 --games 60 --out matches/gnugo-9x9
-
-Run the same command again to continue an interrupted match; a finished match prints its table. --games may be raised
-later.
-
-With --sprt the match ends as soon as the games so far decide between two Elo differences of the first engine:
-
-\b
-gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
-"""
-
-
-@click.command("match", cls=ConfigCommand, help=_MATCH_HELP)
+@click.command("match", cls=ConfigCommand)
 @click.option("--first", required=True, metavar="COMMAND", help="Command line of the first engine, in quotes.")
 @click.option("--second", required=True, metavar="COMMAND", help="Command line of the second engine.")
 @click.option(
@@ -96,7 +79,21 @@ gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
 def match_command(
     given: dict[str, Any], out: Path, plot: Path | None, as_json: bool, ray: str | None, cores: int, **flags: Any
 ) -> None:
-    """Play the match that the flags describe, or resume it, and print its result."""
+    """Let two GTP engines play a match.
+
+    \N{BACKSPACE}
+    gtp-engine match --first "gtp-engine --time-per-move 1" \N{REVERSE SOLIDUS}
+        --second "gnugo --mode gtp --level 10 --chinese-rules" \N{REVERSE SOLIDUS}
+        --size 9 --komi 7 --games 60 --out matches/gnugo-9x9
+
+    Run the same command again to continue an interrupted match; a finished match prints its table. --games may be
+    raised later.
+
+    With --sprt the match ends as soon as the games so far decide between two Elo differences of the first engine:
+
+    \N{BACKSPACE}
+    gtp-engine match … --games 2000 --random-plies 4 --sprt 0 30
+    """
     from gtp_engine.arena.match.records import MatchFolder
     from gtp_engine.arena.match.statistics import check_plot, format_table, summarize, write_plot
 

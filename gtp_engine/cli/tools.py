@@ -25,20 +25,6 @@ from gtp_engine.go.rules import Rules
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 
 
-_BENCHMARK_HELP = """Measure how fast the engine is on this machine.
-
-Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
-process to its first replies. Then come the network's evaluations per second by threads and batch size, and the playouts
-per second of a search with it. All this takes about two minutes; run nothing else meanwhile.
-
-To compare with KataGo, which needs the network in its own format:
-
-\b
-gtp-engine benchmark --model b15c192.onnx \\
-    --compare "katago benchmark -model b15c192.bin.gz -config gtp.cfg"
-"""
-
-
 _KATAGOS_SWITCHES: Final = ("--tune -s", "--half-batch-size")
 _KATAGOS_FLAGS: Final = (
     *("--visits -v", "--threads -t", "--numpositions -n", "--time -i", "--sgf", "--boardsize", "--fixed-batch-size"),
@@ -69,7 +55,6 @@ def _without_effect(function: F) -> F:
 @click.command(
     "benchmark",
     cls=KataGoCommand,
-    help=_BENCHMARK_HELP,
     aliases={(name := flag.split()[0]): name for flag in _KATAGOS_FLAGS},
     texts={
         "network.model": "Measure this network, and find its best threads and batch size. [default: the one to play "
@@ -84,7 +69,18 @@ def _without_effect(function: F) -> F:
 def benchmark_command(
     settings: BenchmarkSettings, network: NetworkConfig, no_network: bool, as_json: bool, **flags: Any
 ) -> None:
-    """Run the measurements and print their report."""
+    """Measure how fast the engine is on this machine.
+
+    Reports rollouts per second on one core, search playouts per second on all cores, and the time from the start of a
+    process to its first replies. Then come the network's evaluations per second by threads and batch size, and the
+    playouts per second of a search with it. All this takes about two minutes; run nothing else meanwhile.
+
+    To compare with KataGo, which needs the network in its own format:
+
+    \N{BACKSPACE}
+    gtp-engine benchmark --model b15c192.onnx \N{REVERSE SOLIDUS}
+        --compare "katago benchmark -model b15c192.bin.gz -config gtp.cfg"
+    """
     from gtp_engine.arena.benchmark import format_report, run_benchmark
     from gtp_engine.nn.evaluators import with_imported_model
 

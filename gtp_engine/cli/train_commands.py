@@ -190,28 +190,13 @@ def validate_command(network: Path, data: Path, positions: int, given: dict[str,
     from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
     from gtp_engine.training.distillation.run import validate_file
 
-    device = given.get("device", DistillationLearning.device)
-    agreements = validate_file(network, data, positions=positions, device=device)
+    agreements = validate_file(network, data, positions=positions, device=learning.device)
     click.echo(AGREEMENT_HEAD)
     for place, found in agreements.items():
         click.echo(agreement_row(place, found))
 
 
-_HUMAN_HELP = """Make data of GAMES between people, for a network that plays like people of each rank.
-
-GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF files with the ranks of both players
-(BR, WR). The network that ships then learns to imitate the players:
-
-\b
-gtp-engine train human games.jsonl.xz --data data
-gtp-engine train run --data data --init models/tengen-b10c128.onnx \\
-    --frozen-blocks 6 --out run --minutes 80
-
-gtp_engine/training/people/human_data.py describes the lines and how players are held out.
-"""
-
-
-@train_command.command("human", cls=ConfigCommand, help=_HUMAN_HELP)
+@train_command.command("human", cls=ConfigCommand)
 @click.argument("games", nargs=-1, required=True, type=UserPath(path_type=Path, exists=True))
 @click.option("--data", required=True, type=FOLDER, help="Folder to fill, for `gtp-engine train run`.")
 @click.option(
@@ -220,7 +205,19 @@ gtp_engine/training/people/human_data.py describes the lines and how players are
     help="Add the positions in this folder of `gtp-engine generate`, for boards without games.",
 )
 @settings_options(HumanDataSettings)
-def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, settings: HumanDataSettings) -> None:  # noqa: D103
+def human_command(games: tuple[Path, ...], data: Path, mix: Path | None, settings: HumanDataSettings) -> None:
+    """Make data of GAMES between people, for a network that plays like people of each rank.
+
+    GAMES are files of JSON Lines (.jsonl, .jsonl.xz, .jsonl.gz) or folders of SGF files with the ranks of both players
+    (BR, WR). The network that ships then learns to imitate the players:
+
+    \N{BACKSPACE}
+    gtp-engine train human games.jsonl.xz --data data
+    gtp-engine train run --data data --init models/tengen-b10c128.onnx \N{REVERSE SOLIDUS}
+        --frozen-blocks 6 --out run --minutes 80
+
+    gtp_engine/training/people/human_data.py describes the lines and how players are held out.
+    """
     from gtp_engine.training.people.human_data import fill_folder, fresh_shards, mix_in, read_games
 
     total = settings.positions + settings.held_out_positions
