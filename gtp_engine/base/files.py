@@ -306,18 +306,17 @@ def locked(path: Path) -> Iterator[bool]:
     """
     from filelock import FileLock, Timeout  # here: most commands lock nothing
 
-    guard = FileLock(path)
+    guard, is_mine = FileLock(path), True
     try:
-        if not any(_has_locked(guard, path) for _ in range(_ATTEMPTS)):
-            raise FileNotFoundError(path)
+        for _ in range(_ATTEMPTS):
+            if _has_locked(guard, path):
+                break
     except Timeout:
-        yield False
-        return
+        is_mine = False
     except (OSError, NotImplementedError):  # filelock raises the second where the system has no file locks
-        yield True
-        return
+        pass
     try:
-        yield True
+        yield is_mine
     finally:
         guard.release()
 
