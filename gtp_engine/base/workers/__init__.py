@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from gtp_engine.base.workers.worker_pool import StartWorker, WorkerJob, WorkerPool, ignore_note, start_process
+from gtp_engine.base.workers.worker_pool import ProcessStation, StartWorker, WorkerJob, WorkerPool, ignore_note
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def open_workers(
         def room() -> int:
             return workers or (1 if cluster is None else cluster.capacity())
 
-        start: StartWorker = partial(start_process, job) if cluster is None else cluster.start
+        start: StartWorker = partial(ProcessStation, job) if cluster is None else cluster.start
         pool: WorkerPool[Any, Any] = WorkerPool(start, job, room, note)
         stack.callback(pool.close)
         yield pool

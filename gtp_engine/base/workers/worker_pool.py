@@ -32,7 +32,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, shown
-from gtp_engine.base.worker_process import END_SECONDS, Connection, WorkerProcess, end_worker, start_worker
+from gtp_engine.base.worker_process import END_SECONDS, Connection, end_worker, start_worker
 from gtp_engine.compiled.kernel_cache import is_cache_filled, note_kernels
 
 MOST_LOSSES: Final = 5
@@ -526,11 +526,13 @@ def _ended() -> WorkerError:
 # Processes of this machine
 
 
-class _ProcessStation:
-    """A process at the other end of a pipe."""
+class ProcessStation:
+    """A process of this machine, at the other end of a pipe; it is started as `StartWorker` does."""
 
-    def __init__(self, worker: WorkerProcess, tell: TellMessage) -> None:
-        self._worker: Final = worker
+    def __init__(self, job: WorkerJob, number: int, life: int, tell: TellMessage) -> None:
+        make, kernels = job.makers[number % len(job.makers)], job.title if job.calls_kernels else None
+        self._worker: Final = start_worker(_serve, make, WorkerPlace(number, life), kernels)
+        tell(PLACED)
         self._listener: Final = threading.Thread(target=self._listen, args=(tell,), name="worker", daemon=True)
         self._listener.start()
 
@@ -548,21 +550,15 @@ class _ProcessStation:
         tell(Lost(f"{reason} (signal {-code})" if code is not None and code < 0 else reason))
 
     def send(self, number: int, task: Any) -> None:
+        """Have it do a task after those that it has."""
         with contextlib.suppress(OSError):  # the listener reports that it has ended
             self._worker.pipe.send((number, task))
 
     def end(self) -> None:
+        """End it, in the middle of its work if need be."""
         self._worker.process.kill()
         self._listener.join(END_SECONDS)
         end_worker(self._worker)
-
-
-def start_process(job: WorkerJob, number: int, life: int, tell: TellMessage) -> WorkerStation:
-    """Start a process of this machine, as `StartWorker` does."""
-    make, kernels = job.makers[number % len(job.makers)], job.title if job.calls_kernels else None
-    worker = start_worker(_serve, make, WorkerPlace(number, life), kernels)
-    tell(PLACED)
-    return _ProcessStation(worker, tell)
 
 
 def _serve(make: WorkerMaker, place: WorkerPlace, kernels: str | None, pipe: Connection) -> None:
