@@ -22,6 +22,10 @@ ROOT = Path(gtp_engine.__file__).parents[1]
 HAS_USERS = hasattr(os, "getuid")
 
 USE_THE_CACHE = "from gtp_engine.compiled import kernel_cache; print(kernel_cache.cache_directory())"
+KEEP_APART = (
+    "import os; os.environ |= dict(TENGEN_CACHE_DIR='', XDG_CACHE_HOME='/dev/null', HOME='/dev/null'); "
+    "from gtp_engine.compiled import kernel_cache; print(kernel_cache.keep_apart())"
+)
 EXAMINE = "from gtp_engine.people.doctor import _kernels; print(_kernels([])['directory'])"
 
 
@@ -61,13 +65,14 @@ def test_the_doctor_leaves_nothing_behind(temporary: Path) -> None:
 
 
 @pytest.mark.skipif(not HAS_USERS, reason="Windows has no modes; its temporary directory is the user's own")
-def test_a_folder_that_others_can_write_is_not_used(temporary: Path) -> None:
+@pytest.mark.parametrize("code", [USE_THE_CACHE, KEEP_APART])
+def test_a_folder_that_others_can_write_is_not_used(code: str, temporary: Path) -> None:
     """It holds code that will be run."""
     user = os.getuid()
     planted = temporary / f"tengen-{user}"
     planted.mkdir(mode=0o777)
     planted.chmod(0o777)
-    directory, _ = run(USE_THE_CACHE, temporary)
+    directory, _ = run(code, temporary)
     assert directory.is_relative_to(temporary) and not directory.is_relative_to(planted)
     assert list(temporary.iterdir()) == [planted]  # a folder that no later start would find is removed
     assert list(planted.iterdir()) == []

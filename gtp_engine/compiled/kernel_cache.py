@@ -123,14 +123,11 @@ def keep_apart() -> Path:
     The caches of installations stay as they are: where one has the kernels of the same sources, they are used.
     """
     wanted = wanted_directory()
-    try:
+    root: Path | None = None
+    with contextlib.suppress(RuntimeError):
         root = cache_root()
-    except RuntimeError:
-        root = fallback_root()
-    if not os.environ.get("TENGEN_CACHE_DIR") and not can_be_written(root):
-        root = fallback_root()
-    if root == fallback_root():
-        _private_root(root)
+    if root is None or not (os.environ.get("TENGEN_CACHE_DIR") or can_be_written(root)):
+        root = _private_root(fallback_root())
     apart = root if root.name == _APART else root / _APART
     if wanted is not None and wanted.exists():
         os.environ["NUMBA_CACHE_DIR"] = str(wanted.parent)
