@@ -20,6 +20,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -225,12 +226,28 @@ def is_private(folder: Path) -> bool:
 
 def _remove_old_caches(current: Path) -> None:
     """Remove all but the most recently used caches beside `current`."""
-    try:
+    with contextlib.suppress(OSError):  # another process is cleaning the same folder; the next start removes the rest
         caches = [path for path in current.parent.iterdir() if path.is_dir() and CACHE_NAME.fullmatch(path.name)]
-        for path in sorted(caches, key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT_CACHES:]:
+        remove_unused(caches, _KEPT_CACHES, lambda _: 1)
+
+
+def remove_unused(
+    paths: Iterable[Path], most: int, size: Callable[[Path], int], *, used_before: float = math.inf
+) -> None:
+    """Remove the files and folders used least recently until the sizes of those left are at most `most` together.
+
+    Those used at the time `used_before` or later stay.  Raises OSError.
+    """
+    found = sorted((path.stat().st_mtime, size(path), path) for path in paths)
+    too_many = sum(own for _, own, _ in found) - most
+    for used, own, path in found:
+        if too_many <= 0 or used >= used_before:
+            return
+        if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-    except OSError:
-        return  # another process is cleaning the same folder; the next start removes the rest
+        else:
+            path.unlink(missing_ok=True)
+        too_many -= own
 
 
 # --- what is in it ---
@@ -412,23 +429,13 @@ def keep_network(key: str, content: bytes) -> None:
         path = _network_path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(path, hashlib.sha256(content).digest() + content)
-        _remove_old_networks(path.parent)
+        networks = path.parent.glob(f"*{_NETWORK_ENDING}")
+        remove_unused(networks, _MOST_NETWORK_BYTES, lambda each: each.stat().st_size)
 
 
 def _network_path(key: str) -> Path:
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     return cache_root() / NETWORKS_FOLDER / f"{name}{_NETWORK_ENDING}"
-
-
-def _remove_old_networks(folder: Path) -> None:
-    """Remove the networks used least recently until those left are small enough together."""
-    found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in folder.glob(f"*{_NETWORK_ENDING}"))
-    too_many = sum(size for _, size, _ in found) - _MOST_NETWORK_BYTES
-    for _, size, path in found:
-        if too_many <= 0:
-            return
-        path.unlink(missing_ok=True)
-        too_many -= size
 
 
 def _file_tag(name: str = "") -> str:

@@ -26,8 +26,8 @@ from gtp_engine.base.workers.ray_cluster import (
     _check_address,
     _sent_folders,
     check_versions,
+    keep_all,
     keep_files,
-    place_for_files,
     versions,
 )
 from gtp_engine.base.workers.worker_pool import WorkerPlace
@@ -136,15 +136,16 @@ def test_files_used_least_recently_are_removed(tmp_path: Path, monkeypatch: pyte
 
 
 def test_caches_of_installations_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     for _ in range(2):
-        assert place_for_files("node") == tmp_path / "cluster"
+        keep_all([], "node", bytes)
         assert kernel_cache.wanted_directory() == tmp_path / "cluster" / "kernels" / kernel_cache.kernel_hash()
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     own = tmp_path / "kernels" / kernel_cache.kernel_hash()
     own.mkdir(parents=True)
-    assert place_for_files("node") == tmp_path / "cluster"
+    (kept,) = keep_all([sent(tmp_path, b"1")], "node", bytes).values()
+    assert kept.is_relative_to(tmp_path / "cluster")
     assert kernel_cache.wanted_directory() == own, "an installation has compiled these sources"
     assert list(own.parent.iterdir()) == [own]
 
@@ -153,17 +154,17 @@ NO_DISK = r"^node .* cannot keep networks and compiled kernels in '.*cluster': .
 
 
 def test_a_machine_without_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     (tmp_path / "file").touch()
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "file"))
     with pytest.raises(WorkerError, match=NO_DISK):
-        place_for_files("10.0.0.7/abc")
+        keep_all([], "10.0.0.7/abc", bytes)
     if Path("/dev/full").exists():
         monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
         (tmp_path / "cluster").mkdir()
         (tmp_path / "cluster" / "probe").symlink_to("/dev/full")
         with pytest.raises(WorkerError, match=NO_DISK.replace(": .*;", ": No space left on device;")):
-            place_for_files("10.0.0.7/abc")
+            keep_all([], "10.0.0.7/abc", bytes)
 
 
 # A cluster

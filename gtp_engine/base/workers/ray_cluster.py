@@ -42,7 +42,7 @@ from gtp_engine.base.workers.worker_pool import (
     WorkerMessage,
     WorkerPlace,
 )
-from gtp_engine.compiled.kernel_cache import PACKAGE, keep_apart
+from gtp_engine.compiled.kernel_cache import PACKAGE, keep_apart, remove_unused
 
 LOCAL: Final = "local"
 """In place of an address: start a cluster on this machine, for this run."""
@@ -296,32 +296,22 @@ def keep_files(sent: SentFolder, root: Path, get: Callable[[Any], bytes]) -> Pat
                     with replacing(unfinished / name) as path:
                         path.write_bytes(get(content))
                 unfinished.replace(place)
-                _remove_old_files(place)
+                with contextlib.suppress(OSError):  # others are removing them
+                    folders = [path for path in place.parent.iterdir() if path.is_dir()]
+                    remove_unused(folders, _MOST_FILE_BYTES, _size, used_before=time.time() - _LEAST_AGE)
         time.sleep(0.0 if is_mine else 0.1)
     place.touch()  # the time shows which are in use
     return place
 
 
-def _remove_old_files(current: Path) -> None:
-    """Remove the folders used least recently, until those left are small enough together."""
-    found = []
-    for folder in current.parent.iterdir():
-        with contextlib.suppress(OSError):
-            if folder.is_dir():
-                found.append((folder.stat().st_mtime, sum(each.stat().st_size for each in folder.rglob("*")), folder))
-    too_many = sum(size for _, size, _ in found) - _MOST_FILE_BYTES
-    for used, size, folder in sorted(found):
-        if too_many <= 0 or time.time() - used < _LEAST_AGE:
-            return
-        if folder != current:
-            shutil.rmtree(folder, ignore_errors=True)
-            too_many -= size
+def _size(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.rglob("*"))
 
 
-def place_for_files(node: str) -> Path:
-    """Return the folder of this machine for what workers need, which has some room.
+def keep_all(folders: Iterable[SentFolder], node: str, get: Callable[[Any], bytes]) -> dict[Path, Path]:
+    """Return the folders on this machine with what workers need, by those from which it was sent.
 
-    Compiled kernels go there too from now on.  Raises WorkerError.
+    Compiled kernels go beside them from now on.  Raises WorkerError if there is no room for either.
     """
     root = keep_apart()
     try:
@@ -331,14 +321,11 @@ def place_for_files(node: str) -> Path:
             probe.write_bytes(bytes(_PROBE_BYTES))
         finally:
             probe.unlink(missing_ok=True)
+        return {sent.source: keep_files(sent, root, get) for sent in folders}
     except OSError as error:
-        raise _no_room(node, root, error) from None
-    return root
-
-
-def _no_room(node: str, root: Path, error: OSError) -> WorkerError:
-    given = f"node {node} cannot keep networks and compiled kernels in {shown_path(root)}: {error.strerror}"
-    return WorkerError(given, advice="make room there, or set TENGEN_CACHE_DIR on that node before `ray start`")
+        given = f"node {node} cannot keep networks and compiled kernels in {shown_path(root)}: {error.strerror}"
+        advice = "make room there, or set TENGEN_CACHE_DIR on that node before `ray start`"
+        raise WorkerError(given, advice=advice) from None
 
 
 class RayWorker(TaskRunner):
@@ -369,11 +356,7 @@ class RayWorker(TaskRunner):
 
         def made() -> Callable[[Any], Any]:
             check_versions(wanted, versions(), node)
-            root = place_for_files(node)
-            try:
-                folders = {folder.source: keep_files(folder, root, ray.get) for folder in sent}
-            except OSError as error:
-                raise _no_room(node, root, error) from None
+            folders = keep_all(sent, node, ray.get)
             maker: WorkerMaker = ray.get(make[0])
             return maker(WorkerPlace(number, life, folders))
 
