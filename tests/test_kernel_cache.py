@@ -215,8 +215,9 @@ def test_a_call_that_waits_for_the_compiler_says_so_once(
 ) -> None:
     """`Engine` in Python sat silent for 25 s."""
     monkeypatch.setattr(kernel_cache, "_PATIENCE", 0.1)
-    note = kernel_cache.CompilationNote()
-    with note.compiling():
+    monkeypatch.setattr(kernel_cache, "_seconds_compiling", 0.0)
+    kernel_cache._note_compiling.cache_clear()
+    with kernel_cache.compiling():
         pass
     assert capsys.readouterr().err == ""
     heard: list[str] = []
@@ -225,9 +226,9 @@ def test_a_call_that_waits_for_the_compiler_says_so_once(
         heard.append(capsys.readouterr().err)
         return any(heard)
 
-    with note.compiling():
+    with kernel_cache.compiling():
         wait_until(is_heard)
-    with note.compiling():
+    with kernel_cache.compiling():
         time.sleep(0.3)
     is_heard()
     assert "".join(heard) == f"{kernel_cache._COMPILING}\n"
@@ -236,9 +237,9 @@ def test_a_call_that_waits_for_the_compiler_says_so_once(
 def test_several_short_waits_for_the_compiler_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     timer = Mock()
     monkeypatch.setattr("threading.Timer", timer)
-    note = kernel_cache.CompilationNote()
+    monkeypatch.setattr(kernel_cache, "_seconds_compiling", 0.0)
     for _ in range(3):
-        with note.compiling():
+        with kernel_cache.compiling():
             time.sleep(0.05)
     first, second, third = (call.args[0] for call in timer.call_args_list)
     assert 0 < third < second - 0.04 < first - 0.08
@@ -260,15 +261,14 @@ def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch)
     """Who loads kernels in advance says so himself, with the progress."""
     noted: list[str] = []
 
-    class Note:
-        def compiling(self) -> contextlib.AbstractContextManager[None]:
-            noted.append("compiling")
-            return contextlib.nullcontext()
+    def compiling() -> contextlib.AbstractContextManager[None]:
+        noted.append("compiling")
+        return contextlib.nullcontext()
 
     def double(x: int) -> int:
         return 2 * x
 
-    monkeypatch.setattr(_jit, "compilation_note", Note())
+    monkeypatch.setattr(_jit, "compiling", compiling)
     kernel = _jit._Kernel(double, {**_jit._OPTIONS})
     monkeypatch.setattr("gtp_engine.compiled.jit_linking.TolerantCache", lambda function: FakeCache())
     kernel.load(_jit.KernelCall(kernel, (1,)).types)

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, ParamSpec, S
 
 import numpy as np
 
-from gtp_engine.compiled.kernel_cache import compilation_note
+from gtp_engine.compiled.kernel_cache import compiling
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -166,7 +166,7 @@ class _Kernel:
 
             def compile_and_tell(*arguments: Any) -> Any:
                 """Compile, and say why a call takes long."""
-                with compilation_note.compiling() if self._is_called else contextlib.nullcontext():
+                with compiling() if self._is_called else contextlib.nullcontext():
                     return compile_(*arguments)
 
             version._compiler.compile = compile_and_tell

@@ -356,34 +356,29 @@ _COMPILING: Final = (
 )
 
 
-class CompilationNote:
-    """Says once why a call takes long: a kernel that it needs is being compiled."""
-
-    def __init__(self) -> None:
-        self._seconds = 0.0
-        self._is_said = False
-
-    @contextlib.contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Let the block compile kernels, and tell the user on stderr if that takes long together with earlier ones."""
-        timer = threading.Timer(_PATIENCE - self._seconds, self._say)
-        timer.daemon = True
-        timer.start()
-        start = time.monotonic()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            self._seconds = min(_PATIENCE, self._seconds + time.monotonic() - start)
-
-    def _say(self) -> None:
-        if not self._is_said:
-            self._is_said = True
-            print(_COMPILING, file=sys.stderr)
+_seconds_compiling = 0.0
+"""Those of this process so far."""
 
 
-compilation_note: Final = CompilationNote()
-"""That of this process."""
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Let the block compile kernels for a call, and tell the user if that takes long together with earlier ones."""
+    global _seconds_compiling
+    timer = threading.Timer(_PATIENCE - _seconds_compiling, _note_compiling)
+    timer.daemon = True
+    timer.start()
+    start = time.monotonic()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _seconds_compiling = min(_PATIENCE, _seconds_compiling + time.monotonic() - start)
+
+
+@functools.cache
+def _note_compiling() -> None:
+    """Say once why a call takes long."""
+    print(_COMPILING, file=sys.stderr)
 
 
 @contextlib.contextmanager
