@@ -149,13 +149,13 @@ def resume_command(folder: Path, data: Path | None, new: dict[str, Any]) -> None
 @train_command.command("new", cls=ConfigCommand)
 @click.option("-o", "--out", required=True, type=FILE, help="File to write.")
 @settings_options(Shape, "shape")
-@settings_options(DistillationLearning, "learning", only=("seed",))
-def new_command(out: Path, shape: Shape, learning: DistillationLearning) -> None:
+@settings_options(DistillationLearning, "given", only=("seed",), is_whole=False)
+def new_command(out: Path, shape: Shape, given: dict[str, Any]) -> None:
     """Write a network with random weights as an ONNX file, to play against."""
     check_torch()
     from gtp_engine.training.distillation.run import export_new
 
-    click.echo(f"Written: {export_new(shape, out, seed=learning.seed)}")
+    click.echo(f"Written: {export_new(shape, out, seed=given.get('seed', DistillationLearning.seed))}")
 
 
 @train_command.command("export")
@@ -178,8 +178,8 @@ def export_command(folder: Path, target: Path | None, name: str, terms: str, ori
 @click.option(
     "--positions", default=100_000, show_default=True, type=click.IntRange(1), help="Most positions of each board size."
 )
-@settings_options(DistillationLearning, "learning", only=("device",))
-def validate_command(network: Path, data: Path, positions: int, learning: DistillationLearning) -> None:
+@settings_options(DistillationLearning, "given", only=("device",), is_whole=False)
+def validate_command(network: Path, data: Path, positions: int, given: dict[str, Any]) -> None:
     """Print how well NETWORK, in float32, agrees with its teacher on the held-out positions in DATA.
 
     NETWORK is an .onnx file that `train export` wrote, a checkpoint, or a file of KataGo's; DATA is the folder that
