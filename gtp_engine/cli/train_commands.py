@@ -190,7 +190,8 @@ def validate_command(network: Path, data: Path, positions: int, given: dict[str,
     from gtp_engine.training.distillation.losses import AGREEMENT_HEAD, agreement_row
     from gtp_engine.training.distillation.run import validate_file
 
-    agreements = validate_file(network, data, positions=positions, device=learning.device)
+    device = given.get("device", DistillationLearning.device)
+    agreements = validate_file(network, data, positions=positions, device=device)
     click.echo(AGREEMENT_HEAD)
     for place, found in agreements.items():
         click.echo(agreement_row(place, found))
