@@ -1,6 +1,6 @@
 """The evaluator of networks: cache, encoder and model, decoding.
 
-Model              what runs a network: `OnnxModel`, or anything else with the same inputs and outputs
+Model              what runs a network: `OnnxModel`, or anything else with the same inputs and outputs (`ReadyModel`)
 EncodedNetwork     a model with its encoder: rows of positions in, raw outputs out
 NetworkEvaluator   looks positions up in the cache, runs the networks on the rest and decodes their outputs
 
@@ -75,6 +75,19 @@ class Model(Protocol):
 
     def close(self) -> None:
         """Free the network."""
+
+
+class ReadyModel:
+    """What a `Model` is beside its `info`, `batch` and `run`, where it needs no preparation and holds nothing."""
+
+    files: tuple[Path, ...] = ()
+    precision: str = "float32"
+
+    def prepare(self, width: int, height: int) -> None:
+        """Do nothing: every board is ready."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
 
 
 class EncodedNetwork:

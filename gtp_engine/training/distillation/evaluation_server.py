@@ -25,8 +25,9 @@ from gtp_engine.base.errors import ModelError
 from gtp_engine.base.worker_process import Connection
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.positions import FloatArray
+from gtp_engine.nn.katago_format.description import MOST_POLICIES
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.network_evaluator import uncached_evaluator
+from gtp_engine.nn.network_evaluator import ReadyModel, uncached_evaluator
 from gtp_engine.nn.onnx_model import RawOutputs
 
 if TYPE_CHECKING:
@@ -36,10 +37,9 @@ THREADS: Final = 2
 """Threads of the server: one prepares inputs and copies outputs while the device works for the other."""
 _CHECK_INTERVAL: Final = 0.2
 """Seconds of waiting for a request between two checks for the end."""
-_MOST_POLICIES: Final = 2
 _MOST_MISC: Final = 6
 _VALUES: Final = 3
-"""The most outputs of a network (`nn.metadata`)."""
+"""The most outputs of a network beside its policies (`nn.metadata`)."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class EvaluationServer:
         here, there = context.Pipe()
         info = self._networks[network].info
         bits = context.RawArray(ctypes.c_uint8, rows * info.planes * (-(-area // 8)))
-        outputs = _MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area
+        outputs = MOST_POLICIES * (area + 1) + _VALUES + _MOST_MISC + area
         values, found = (context.RawArray(ctypes.c_float, rows * count) for count in (info.globals_, outputs))
         port = Port(network, info, rows, area, there, bits, values, found)
         self._ports.append((here, port))
@@ -150,21 +150,13 @@ class EvaluationServer:
                 continue
 
 
-class RemoteModel:
-    """A network as `nn.network_evaluator.Model`, which the server runs."""
+class RemoteModel(ReadyModel):
+    """A network that the server runs."""
 
     def __init__(self, port: Port) -> None:
         self._port: Final = port
         self.info: Final = port.info
         self.batch: Final = port.rows
-        self.files: Final = ()
-        self.precision: Final = ""
-
-    def prepare(self, width: int, height: int) -> None:
-        """Do nothing: the server prepares what it runs."""
-
-    def close(self) -> None:
-        """Do nothing: the network belongs to the server."""
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs, which the next call overwrites; raises ModelError with the text of the server's error."""

@@ -25,6 +25,7 @@ from gtp_engine.nn.katago_format.description import Network
 from gtp_engine.nn.katago_format.parser import load_network
 from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_model
+from gtp_engine.nn.network_evaluator import ReadyModel
 from gtp_engine.nn.network_files import is_katago_file
 from gtp_engine.nn.onnx_export import build_model, info_of_network
 from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
@@ -76,7 +77,7 @@ def module_of_file(path: Path) -> NetworkModule:
 # Teachers
 
 
-class TorchModel:
+class TorchModel(ReadyModel):
     """The network of a file (`module_of_file`) on a device; several threads may use it.
 
     If the settings say so, torch compiles it when it runs first.  Raises ModelError if the file cannot be used.
@@ -91,14 +92,8 @@ class TorchModel:
         self._is_compiled: Final = settings.compiled
         self.batch = MOST_ROWS
         """The most positions of a call to the network; more are split, and less is used once memory was too small."""
-        self.files: Final = (path,)
-        self.precision: Final = settings.precision
-
-    def prepare(self, width: int, height: int) -> None:
-        """Do nothing: every board is ready."""
-
-    def close(self) -> None:
-        """Do nothing: the memory is freed with this object."""
+        self.files = (path,)
+        self.precision = settings.precision
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the outputs for `spatial` [K, planes, H, W] and `globals_` [K, globals]."""

@@ -10,7 +10,6 @@ K is the number of rows, A = H·W.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -23,7 +22,7 @@ from gtp_engine.evaluation.evaluator_info import ANY_BOARD, EvaluatorInfo
 from gtp_engine.evaluation.positions import FloatArray, Positions, board_size, new_evaluation, put_rows, take_rows
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
+from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator, ReadyModel
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.training.alphago.planes import LIBERTIES_AFTER, MOST, POLICY_PLANES, SENSIBLE
@@ -55,29 +54,21 @@ def logits_of(model: Model) -> Logits:
     return run
 
 
-class PlanesModel:
+class PlanesModel(ReadyModel):
     """What plays by AlphaGo's planes, as the model of a network (`nn.network_evaluator`).
 
     `logits` may be −∞ for moves that are not played; a row in which they all are passes.
     """
 
-    files: tuple[Path, ...] = ()
-    precision = "float32"
     batch = _BATCH
 
     def __init__(self, logits: Logits, name: str) -> None:
         self.info: Final = NetworkInfo("policy", "alphago-48", POLICY_PLANES, 0, ANY_BOARD, name, "float32", "none")
         self.logits = logits
 
-    def prepare(self, width: int, height: int) -> None:
-        """Do nothing: every board is ready."""
-
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
         """Return the policy; see `Model`."""
         return RawOutputs(self.logits(spatial)[:, None], None, None, None)
-
-    def close(self) -> None:
-        """Do nothing: nothing is held."""
 
 
 def _player(logits: Logits, name: str) -> NetworkEvaluator:
