@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -41,9 +40,6 @@ GROUP_POSITIONS: Final = 65_536
 
 _READERS: Final = 8
 """Threads that read shards into memory: checking sums and copying release the GIL."""
-
-_PROCESSOR: Final = torch.device("cpu")
-_EVERY_BOARD: Final[Mapping[BoardSides, float]] = MappingProxyType({})
 
 Packed = Mapping[str, Tensor]
 """Samples as tensors by name, packed as in a shard."""
@@ -115,10 +111,10 @@ class Batches:
         size: int,
         *,
         seed: int,
-        device: torch.device = _PROCESSOR,
-        shares: Mapping[BoardSides, float] = _EVERY_BOARD,
+        device: torch.device,
+        shares: Mapping[BoardSides, float],
+        in_memory: bool,
         group_positions: int = GROUP_POSITIONS,
-        in_memory: bool = False,
     ) -> None:
         self._folder: Final = folder
         self._size: Final = size
@@ -224,7 +220,7 @@ class Batches:
     def _read(self, names: Sequence[str]) -> Packed:
         """Return the positions of some shards of one board size, one after the other."""
         paths, joined, filled = [self._folder / name for name in names], dict[str, Tensor](), 0
-        device, count = self._device if self._in_memory else _PROCESSOR, sum(map(shard_length, paths))
+        device, count = self._device if self._in_memory else torch.device("cpu"), sum(map(shard_length, paths))
         try:
             with ThreadPoolExecutor(_READERS) as pool:
                 for begin in range(0, len(paths), _READERS):  # not all at once: the processor may have less memory

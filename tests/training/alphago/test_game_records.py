@@ -193,7 +193,7 @@ def test_planes_are_those_of_the_game(for_value: bool) -> None:
     colors = np.array([1, 2, 1, 2], dtype=np.int8)
     symmetries = np.array([0, 3, 6, 5], dtype=np.int32)
     refs = PositionRefs(np.full(4, 1, dtype=np.int64), counts, colors)
-    planes = Replayer(store, 4, for_value=for_value).encode(refs, symmetries)
+    planes = Replayer(store, 4, for_value=for_value).examples(refs, symmetries).planes.numpy()
     for row, (count, color, symmetry) in enumerate(zip(counts, colors, symmetries, strict=True)):
         past = game.copy()
         past.undo(len(game.moves) - int(count))
@@ -206,7 +206,7 @@ def test_games_of_different_rules_share_a_batch() -> None:
     games = [random_game(seed, rules=rules) for seed, rules in enumerate(("chinese", "tromp-taylor", "chinese"))]
     store = GameStore([game_records.recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
     refs = PositionRefs(np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21]), np.array([1, 1, 1, 2], dtype=np.int8))
-    planes = Replayer(store, 4).encode(refs, np.zeros(4, dtype=np.int32))
+    planes = Replayer(store, 4).examples(refs, np.zeros(4, dtype=np.int32)).planes.numpy()
     for row, (number, count, color) in enumerate(zip(*refs, strict=True)):
         past = games[number].copy()
         past.undo(max(0, len(past.moves) - int(count)))

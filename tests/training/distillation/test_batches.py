@@ -23,7 +23,8 @@ SEED = 5
 
 
 def stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
-    return Batches(folder / "train", size, seed=SEED, group_positions=64, **changes)
+    usual = {"device": torch.device("cpu"), "shares": {}, "in_memory": False, "group_positions": 64}
+    return Batches(folder / "train", size, seed=SEED, **usual | changes)
 
 
 def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:

@@ -105,18 +105,15 @@ class Replayer:
 
     def examples(self, refs: PositionRefs, symmetries: IntArray) -> ExampleBatch:
         """Return the positions as examples, each in its symmetry, int32[K]."""
-        store, none = self._store, np.zeros((len(refs.games), 0), dtype=np.float32)
-        owners = self.owners(refs, symmetries) if self._for_value else none
+        store, count = self._store, len(refs.games)
+        owners = self.owners(refs, symmetries) if self._for_value else np.zeros((count, 0), dtype=np.float32)
+        planes = self._encoder.encode(self.replay(refs), range(count), symmetries).spatial
         return ExampleBatch(
-            planes=torch.from_numpy(self.encode(refs, symmetries)),
+            planes=torch.from_numpy(planes),
             actions=torch.from_numpy(store.actions(refs, symmetries).astype(np.int64)),
             outcomes=torch.from_numpy(store.outcomes(refs)),
             owners=torch.from_numpy(owners),
         )
-
-    def encode(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
-        """Return the planes of the positions, float32[K, planes, H, W], each in its symmetry, int32[K]."""
-        return self._encoder.encode(self.replay(refs), range(len(refs.games)), symmetries).spatial
 
     def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
         """Return the owner of each point, by area scoring, at the end of the positions' games.
