@@ -37,8 +37,6 @@ class ProgressBar:
             speed_estimate_period=_SPEED_PERIOD,
         )
         self._task: Final = self._bar.add_task("", total=total)
-        self._total: Final = total
-        self._done = 0.0
         self._next_line = time.monotonic() + LINE_INTERVAL
         self._last_text = ""
 
@@ -55,16 +53,15 @@ class ProgressBar:
 
     def update(self, done: float, text: str) -> None:
         """Show that `done` of the total is done, and `text` beside the bar; less than before restarts the bar."""
-        if done < self._done:
+        task = self._bar.tasks[0]
+        if done < task.completed:
             self._bar.reset(self._task)
-        self._done = done
         self._bar.update(self._task, completed=done, description=text)
         if self._bar.disable and text != self._last_text and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_INTERVAL
             self._last_text = text
-            share = "" if self._total is None else f"{self._done / self._total:6.1%}  "
-            seconds = self._bar.tasks[0].time_remaining
-            left = "" if seconds is None else f", {_duration(seconds)} left"
+            share = "" if task.total is None else f"{done / task.total:6.1%}  "
+            left = "" if task.time_remaining is None else f", {_duration(task.time_remaining)} left"
             self.log(f"{share}{text}{left}")
 
 

@@ -283,13 +283,6 @@ class WorkerPool(Generic[Task, Answer]):
         """The number of workers, those included that are still being started."""
         return len(self._workers)
 
-    @property
-    def status(self) -> str:
-        """How many workers are at work, on how many machines, and what they have done."""
-        nodes = [worker.node for worker in self._workers if worker.node is not None]
-        answers = counted(sum(tally.answers for tally in self.nodes.copy().values()), "answer")
-        return f"{counted(len(nodes), 'worker')} on {counted(len({*nodes}), 'node')}, {answers}"
-
     def submit(self, task: Task) -> "Future[Answer]":
         """Return the future answer of a task.
 
@@ -362,8 +355,11 @@ class WorkerPool(Generic[Task, Answer]):
                 self._lose(worker, reason, node or worker.node)
 
     def _tell_status(self) -> None:
+        """Say now and then how many workers of a cluster are at work, on how many machines, and what they have done."""
         if time.monotonic() >= self._tell_again and any(node != HERE for node in self.nodes):
-            self.note(self.status)
+            nodes = [worker.node for worker in self._workers if worker.node is not None]
+            answers = counted(sum(tally.answers for tally in self.nodes.values()), "answer")
+            self.note(f"{counted(len(nodes), 'worker')} on {counted(len({*nodes}), 'node')}, {answers}")
             self._tell_again = time.monotonic() + _STATUS_INTERVAL
 
     # workers
