@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -77,10 +77,10 @@ def book_command() -> None:
 
 @book_command.command("make", cls=ConfigCommand)
 @click.argument("file", type=FILE)
-@settings_options(BookBoard, "given", is_own=True, is_whole=False)
+@settings_options(BookBoard, "board", is_own=True)
 @settings_options(BookSettings, is_own=True)
 @settings_options(NetworkConfig, "network", only=_NETWORK, is_own=True)
-def make_command(file: Path, given: dict[str, Any], settings: BookSettings, network: NetworkConfig) -> None:
+def make_command(file: Path, board: BookBoard, settings: BookSettings, network: NetworkConfig) -> None:
     """Make a book, or make one larger.
 
     Every position is saved at once: stop with Ctrl-C whenever you like, and run the command again to go on. Only one
@@ -100,10 +100,10 @@ def make_command(file: Path, given: dict[str, Any], settings: BookSettings, netw
             bar.update(len(book), f"{counted(len(book), 'position')}, value {value}: {line}")
 
         book = Book.load(file, cut=True) if file.exists() else None
-        header = _header(given) if book is None else _same_header(book.header, given)
+        header = _header(board) if book is None else _same_header(book.header, board)
         evaluator = _evaluator(network, header, settings.at_once)
         if book is None:
-            komi = header.komi if "komi" in given else fair_komi(header, evaluator, settings.visits)
+            komi = fair_komi(header, evaluator, settings.visits) if board.komi is None else header.komi
             network_name = evaluator.info.on(header.width, header.height).name
             book = Book.create(file, replace(header, komi=komi, network=network_name))
         enlarge(
@@ -119,23 +119,21 @@ def make_command(file: Path, given: dict[str, Any], settings: BookSettings, netw
         sys.exit(INTERRUPTED)
 
 
-def _header(given: dict[str, Any]) -> "BookHeader":
+def _header(board: BookBoard) -> "BookHeader":
     """Return what a new book is for, with the usual komi of its rules unless another is given."""
     from gtp_engine.engine.book.book import BookHeader
 
-    size, rules = given.get("size") or BOARD, Rules.parse(given.get("rules") or "tromp-taylor")
-    komi = given.get("komi")
-    return BookHeader(size, size, rules, rules.default_komi() if komi is None else komi)
+    size, rules = board.size or BOARD, Rules.parse(board.rules or "tromp-taylor")
+    return BookHeader(size, size, rules, rules.default_komi() if board.komi is None else board.komi)
 
 
-def _same_header(header: "BookHeader", given: dict[str, Any]) -> "BookHeader":
+def _same_header(header: "BookHeader", board: BookBoard) -> "BookHeader":
     """Return what a book is for; raises ConfigError if something else is given."""
-    if given.get("rules"):
-        given["rules"] = Rules.parse(given["rules"])
-    known = {"size": header.width, "rules": header.rules, "komi": header.komi}
-    for name, value in given.items():
-        if value is not None and value != known[name]:
-            text = f"--{name} {shown(str(value))} for a book with {shown(str(known[name]))}"
+    rules = None if board.rules is None else Rules.parse(board.rules)
+    given = {"size": (board.size, header.width), "rules": (rules, header.rules), "komi": (board.komi, header.komi)}
+    for name, (value, there) in given.items():
+        if value is not None and value != there:
+            text = f"--{name} {shown(str(value))} for a book with {shown(str(there))}"
             raise ConfigError(text, advice="leave it out, or name another file")
     return header
 
