@@ -27,8 +27,6 @@ from knowing_evaluator import KnowingEvaluator
 from gtp_engine.base.errors import ModelError
 from gtp_engine.config import Config
 from gtp_engine.engine import Engine
-from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.go.coords import format_vertex
 from gtp_engine.people.play import GameSettings
 from gtp_engine.people.terminal.board_picture import BoardView, Screen
 from gtp_engine.people.terminal.displays import Tick
@@ -140,9 +138,7 @@ def _shown(screen: Screen, kind: str) -> list[str]:
 
 
 def _stones(board: BoardView) -> str:
-    count = int(((board.colors == BLACK) | (board.colors == WHITE)).sum())
-    dead = (format_vertex(point, width=board.width, height=board.height) for point in sorted(board.dead))
-    return " ".join([str(count), *dead])
+    return " ".join([str(len(board.game.stones)), *map(board.game.vertex, sorted(board.dead))])
 
 
 def _check_end(kind: str, text: str, folder: Path, farewell: str) -> None:

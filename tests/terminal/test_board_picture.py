@@ -5,21 +5,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import parse_diagram
 from rich.console import Console
 from rich.text import Text
 
 from gtp_engine.go.constants import BLACK, NULL_POINT, WHITE
 from gtp_engine.go.coords import parse_vertex
-from gtp_engine.people.terminal.board_picture import MANY_COLORS, BoardView, Screen, colored_board, plain_board
-from gtp_engine.people.terminal.displays import board_colors, picture_of
+from gtp_engine.go.game import Game
+from gtp_engine.people.terminal.board_picture import BoardView, Screen, colored_board, plain_board
+from gtp_engine.people.terminal.displays import picture_of
 from gtp_engine.people.terminal.typed_command import help_text
 
 DIAGRAM = """
     . . . . . . .
     . . X . . . .
     . . X O . . .
-    . . . O . X .
+    . . . O . . .
     . . . . . . .
     . . . . . . .
     . . . . . . .
@@ -31,11 +31,9 @@ def at(vertex: str) -> int:
 
 
 def view(**values: object) -> BoardView:
-    diagram = parse_diagram(DIAGRAM)
-    colors = np.zeros(8 * 9 + 1, dtype=np.int32)
-    for point, color in diagram.stones.items():
-        colors[point] = color
-    return BoardView(**{"width": 7, "height": 7, "colors": colors, "last_move": at("f4"), **values})  # type: ignore
+    game = Game.from_diagram(DIAGRAM)
+    game.play("F4", BLACK)
+    return BoardView(game, **values)  # type: ignore[arg-type]
 
 
 def style_at(board: BoardView, vertex: str, cursor: str = "a1") -> str:
@@ -78,11 +76,11 @@ def test_stones_last_move_and_cursor_have_colors_of_their_own() -> None:
 def test_white_stones_stand_out_where_there_are_sixteen_colors() -> None:
     """The nearest of them to wood would be a grey, on which White's stones are hard to see."""
     output = io.StringIO()
-    console = Console(file=output, width=80, force_terminal=True, color_system="standard")
-    console.print(colored_board(view(), colors=board_colors(console.color_system)))
-    bright_white_on_yellow = "\x1b[97;43m"
-    assert f"{bright_white_on_yellow}●" in output.getvalue()
-    assert board_colors("256") == board_colors("truecolor") == MANY_COLORS
+    for colors in ("standard", "truecolor"):
+        console = Console(file=output, width=80, force_terminal=True, color_system=colors)  # type: ignore[arg-type]
+        console.print(picture_of(Screen(view(), (), "", ""), console))
+    bright_white_on_yellow, white_on_wood = "\x1b[97;43m", "\x1b[38;2;255;255;255;48;2;220;179;92m"
+    assert f"{bright_white_on_yellow}●" in output.getvalue() and f"{white_on_wood}●" in output.getvalue()
 
 
 def test_a_board_without_colors() -> None:
@@ -100,8 +98,8 @@ def test_a_board_without_colors() -> None:
     ]
 
 
-def empty(size: int, last_move: int = NULL_POINT) -> BoardView:
-    return BoardView(size, size, np.zeros((size + 1) * (size + 2) + 1, dtype=np.int32), last_move)
+def empty(size: int) -> BoardView:
+    return BoardView(Game(size))
 
 
 def drawn(
@@ -121,7 +119,8 @@ def drawn(
 @pytest.mark.parametrize("vertex", ["A1", "M13", "Z25"])
 def test_a_screen_is_not_higher_than_the_terminal(message: str, width: int, vertex: str) -> None:
     """Of a board that has no room the lines around the cursor are shown."""
-    board = empty(25, parse_vertex("N14", width=25, height=25))
+    board = empty(25)
+    board.game.play("N14")
     screen = Screen(board, ("Black: you",) * 7, message, "your move>")
     lines = drawn(screen, width, 24, parse_vertex(vertex, width=25, height=25))
     assert any(line.startswith(f"{vertex[1:]:>2} ") for line in lines)

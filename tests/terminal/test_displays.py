@@ -3,19 +3,18 @@
 import io
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.game import Game
 from gtp_engine.people.terminal import key_reader
 from gtp_engine.people.terminal.board_picture import BoardView, Screen
 from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, _cut, can_draw, open_display
 from gtp_engine.people.terminal.key_reader import ReadKey
 
-SCREEN = Screen(BoardView(5, 4, np.zeros(6 * 6 + 1, dtype=np.int32)), ("Black: you",), "Hello.", "move>")
+SCREEN = Screen(BoardView(Game(5, 4)), ("Black: you",), "Hello.", "move>")
 
 
 def pressed(*keys: str | None) -> ReadKey:
@@ -60,12 +59,13 @@ def test_the_cursor_begins_in_the_middle_and_stays_on_the_board() -> None:
     assert read(right, down, down, enter) == "D1"
     assert read(*[left] * 9, *[up] * 9, enter) == "A4"
     assert read(up, "p", enter) == "p", "what is typed counts more"
-    small = replace(SCREEN, board=BoardView(2, 2, np.zeros(3 * 4 + 1, dtype=np.int32)))
+    small = replace(SCREEN, board=BoardView(Game(2)))
     with Live(console=console(), auto_refresh=False) as live:
         display = LiveDisplay(live, pressed(down, enter, enter))
         assert [display.read(each, lambda: SCREEN) for each in (SCREEN, small)] == ["C1", ""], "no point of that board"
     with Live(console=console(), auto_refresh=False) as live:
-        played = replace(SCREEN, board=replace(SCREEN.board, last_move=xy_to_point(0, 3, width=5)))
+        (game := Game(5, 4)).play("A1")
+        played = replace(SCREEN, board=BoardView(game))
         assert LiveDisplay(live, pressed(right, enter)).read(played, lambda: SCREEN) == "B1", "beside the last move"
 
 

@@ -12,9 +12,10 @@ from typing import Final
 from rich.text import Text
 
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT
+from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, PASS
 from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
 from gtp_engine.go.diagram import draw_board
+from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import star_points
 
 NEEDED_CHARACTERS: Final = "●×▪╋┼┌┬┐├┤└┴┘─"
@@ -25,18 +26,21 @@ _GRID: Final = ("┌┬┐", "├┼┤", "└┴┘")
 
 @dataclass(frozen=True)
 class BoardView:
-    """A board to draw; `colors` is int32[n] by padded point."""
+    """A position to draw; no move is played in `game` any more."""
 
-    width: int
-    height: int
-    colors: IntArray
-    last_move: int = NULL_POINT
+    game: Game
     dead: frozenset[int] = frozenset()
     """Stones that are drawn as dead."""
     labels: Mapping[int, str] = field(default_factory=dict)
     """A letter for empty points."""
     owners: IntArray | None = None
-    """The expected owner of each point, int32[n], EMPTY for neither; None: not drawn."""
+    """The expected owner of each point, int32[n] by padded point, EMPTY for neither; None: not drawn."""
+
+    @property
+    def last_point(self) -> int:
+        """The point of the last move, NULL_POINT for a pass or no move."""
+        last = self.game.last_move
+        return NULL_POINT if last is None or last.point == PASS else last.point
 
 
 @dataclass(frozen=True)
@@ -91,12 +95,13 @@ def colored_board(
     coordinates on the right and below are left out, and then all but the part around the cursor, or else around the
     last move.
     """
-    has_right, has_below = whole_width(view.width) <= width, view.height + 2 <= height
+    size = view.game.height
+    has_right, has_below = whole_width(view.game.width) <= width, size + 2 <= height
     columns, rows = _shown_part(view, cursor, (width - 2) // 2, height - 1)
     letters = "   " + " ".join(COLUMN_LETTERS[x] for x in columns)
     board = Text(f"{letters}\n", no_wrap=True)
     for y in rows:
-        number = view.height - y
+        number = size - y
         board.append(f"{number:2d} ")
         for style, cells in groupby(_row(view, columns, y, cursor, colors), key=itemgetter(1)):
             board.append("".join(character for character, _ in cells), style)
@@ -110,11 +115,12 @@ def colored_board(
 
 def _shown_part(view: BoardView, cursor: int, most_columns: int, most_rows: int) -> tuple[range, range]:
     """Return the columns and the rows to show, from the left and from the top."""
-    middle = (view.width // 2, view.height // 2)
-    for point in (view.last_move, cursor):
-        x, y = point_to_xy(point, width=view.width)
-        middle = (x, y) if 0 <= x < view.width and 0 <= y < view.height else middle
-    return _around(middle[0], most_columns, view.width), _around(middle[1], most_rows, view.height)
+    width, height = view.game.width, view.game.height
+    middle = (width // 2, height // 2)
+    for point in (view.last_point, cursor):
+        x, y = point_to_xy(point, width=width)
+        middle = (x, y) if 0 <= x < width and 0 <= y < height else middle
+    return _around(middle[0], most_columns, width), _around(middle[1], most_rows, height)
 
 
 def _around(middle: int, most: int, size: int) -> range:
@@ -126,20 +132,21 @@ def _around(middle: int, most: int, size: int) -> range:
 
 def _row(view: BoardView, columns: range, y: int, cursor: int, colors: BoardColors) -> Iterator[tuple[str, str]]:
     """Yield the characters of a row with their styles."""
-    stars = star_points(view.width, view.height)
+    width, height = view.game.width, view.game.height
+    stars, last = star_points(width, height), view.last_point
     for x in columns:
         if x != columns[0]:
             yield "─", f"{colors.lines} on {colors.wood}"
-        point = xy_to_point(x, y, width=view.width)
-        grid = "╋" if point in stars else _GRID[_place(y, view.height)][_place(x, view.width)]
+        point = xy_to_point(x, y, width=width)
+        grid = "╋" if point in stars else _GRID[_place(y, height)][_place(x, width)]
         character, ink = _cell(view, point, grid, colors)
-        background = colors.cursor if point == cursor else colors.last if point == view.last_move else colors.wood
+        background = colors.cursor if point == cursor else colors.last if point == last else colors.wood
         yield character, f"{ink} on {background}"
 
 
 def _cell(view: BoardView, point: int, grid: str, colors: BoardColors) -> tuple[str, str]:
     """Return the character of a point and its colour; `grid` is what an empty one shows."""
-    color = int(view.colors[point])
+    color = view.game.color_at(point)
     if color != EMPTY:
         return "×" if point in view.dead else "●", colors.ink(color)
     if point in view.labels:
@@ -156,11 +163,7 @@ def _place(index: int, size: int) -> int:
 
 def plain_board(view: BoardView) -> str:
     """Return the board as `go.diagram` writes it: X black, O white, # and @ dead ones, the last move in parentheses."""
+    game, colors = view.game, view.game.board.color
     return draw_board(
-        view.colors,
-        width=view.width,
-        height=view.height,
-        last_move=view.last_move,
-        dead=view.dead,
-        names=view.labels,
+        colors, width=game.width, height=game.height, last_move=view.last_point, dead=view.dead, names=view.labels
     )

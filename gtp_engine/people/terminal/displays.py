@@ -12,13 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from gtp_engine.go.constants import NULL_POINT
-from gtp_engine.go.coords import format_vertex, is_on_board, point_to_xy, xy_to_point
+from gtp_engine.go.coords import is_on_board, point_to_xy, xy_to_point
 from gtp_engine.people.terminal import key_reader
 from gtp_engine.people.terminal.board_picture import (
     MANY_COLORS,
     NEEDED_CHARACTERS,
     SIXTEEN_COLORS,
-    BoardColors,
     BoardView,
     Screen,
     colored_board,
@@ -104,11 +103,6 @@ def can_draw(console: Console) -> bool:
     return True
 
 
-def board_colors(color_system: str | None) -> BoardColors:
-    """Return the colours for a terminal whose colours rich calls by this name."""
-    return MANY_COLORS if color_system in {"256", "truecolor"} else SIXTEEN_COLORS
-
-
 def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed: str = "") -> Group:
     """Return a screen in the colours of a terminal, and no larger than that: where a board has no room, a part of it.
 
@@ -117,9 +111,9 @@ def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed
     """
     width, height = console.size
     line = Text.assemble((f"{screen.prompt} ", "bold cyan"), typed, ("▏", "bold")) if screen.prompt else Text()
-    colors = board_colors(console.color_system)
+    colors = MANY_COLORS if console.color_system in {"256", "truecolor"} else SIXTEEN_COLORS
     lines = height - len(line.wrap(console, width))
-    board_width = whole_width(screen.board.width)
+    board_width = whole_width(screen.board.game.width)
     beside = width - board_width - _GAP
     if beside >= _FACTS_WIDTH - _GAP:
         board = colored_board(screen.board, cursor, board_width, lines, colors)
@@ -142,9 +136,9 @@ def _beside(console: Console, screen: Screen, width: int, most: int) -> list[Tex
 
 def _below(console: Console, screen: Screen, width: int, lines: int) -> list[Text]:
     """Return the facts and the message as lines below a board, for which `lines` of a terminal have room too."""
-    most = lines - 1 - min(_LEAST_LINES, screen.board.height)
+    most = lines - 1 - min(_LEAST_LINES, screen.board.game.height)
     message = _cut(_wrapped(console, screen.message, width), most, width)
-    left = lines - 1 - screen.board.height - len(message)
+    left = lines - 1 - screen.board.game.height - len(message)
     facts = [line for fact in screen.facts for line in _wrapped(console, fact, width)]
     if len(facts) > left:
         facts = _wrapped(console, " · ".join(fact.strip() for fact in screen.facts), width)
@@ -191,7 +185,8 @@ class LiveDisplay:
     def read(self, screen: Screen, tick: Tick) -> str | None:
         """Return the line that is typed, or the vertex under the cursor; see `Display`."""
         self._typed = ""
-        if not is_on_board(self._cursor, width=screen.board.width, height=screen.board.height):
+        game = screen.board.game
+        if not is_on_board(self._cursor, width=game.width, height=game.height):
             self._cursor = NULL_POINT
         while True:
             self.show_progress(screen)
@@ -206,8 +201,7 @@ class LiveDisplay:
             elif key == key_reader.ENTER:
                 typed, self._typed = self._typed, ""
                 is_typed = typed or self._cursor == NULL_POINT or not screen.takes_points
-                board = screen.board
-                return typed if is_typed else format_vertex(self._cursor, width=board.width, height=board.height)
+                return typed if is_typed else game.vertex(self._cursor)
             elif key in _TYPED:
                 self._typed = ""
                 return _TYPED[key]
@@ -220,12 +214,13 @@ class LiveDisplay:
 
     def _move_cursor(self, board: BoardView, right: int, down: int) -> None:
         """Move the cursor, which begins at the last move or in the middle, within the board."""
+        width, height = board.game.width, board.game.height
         if self._cursor == NULL_POINT:
-            middle = xy_to_point(board.width // 2, board.height // 2, width=board.width)
-            self._cursor = middle if board.last_move == NULL_POINT else board.last_move
-        x, y = point_to_xy(self._cursor, width=board.width)
-        x, y = min(max(x + right, 0), board.width - 1), min(max(y + down, 0), board.height - 1)
-        self._cursor = xy_to_point(x, y, width=board.width)
+            middle = xy_to_point(width // 2, height // 2, width=width)
+            self._cursor = middle if board.last_point == NULL_POINT else board.last_point
+        x, y = point_to_xy(self._cursor, width=width)
+        x, y = min(max(x + right, 0), width - 1), min(max(y + down, 0), height - 1)
+        self._cursor = xy_to_point(x, y, width=width)
 
 
 class PlainDisplay:

@@ -21,7 +21,7 @@ from gtp_engine.base.languages import _, margin_text, message_text, ngettext, ra
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import EMPTY, NULL_POINT, PASS, opponent
+from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.coords import BLACK, WHITE, is_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
@@ -153,22 +153,11 @@ class TerminalGame:
     # --- the screen ---
 
     def _screen(self) -> Screen:
-        session, game = self._session, self._session.game
-        if self._back:
-            game = game.copy()
-            game.undo(self._back)
-        colors = game.board.color.copy()
-        colors[list(session.placed)] = BLACK
-        last = game.last_move
-        board = BoardView(
-            width=game.width,
-            height=game.height,
-            colors=colors,
-            last_move=NULL_POINT if last is None or last.point == PASS else last.point,
-            dead=frozenset() if self._back else session.dead,
-            labels=self._labels,
-            owners=self._owners,
-        )
+        session, game = self._session, self._session.game.copy()
+        game.undo(self._back)
+        if session.placed:
+            game.set_handicap(session.placed)
+        board = BoardView(game, frozenset() if self._back else session.dead, self._labels, self._owners)
         message = " ".join(filter(None, (self._note, self._message)))
         return Screen(board, self._facts(game), message, self._prompt())
 
@@ -256,7 +245,7 @@ class TerminalGame:
         """Show that a search begins, and what it is for; Ctrl-C cancels it while the context lasts."""
         self._back = 0
         self._message = _("{what} … (Ctrl-C stops)", what=what)
-        self._display.show_progress(self._thinking_screen())
+        self._display.show_progress(replace(self._screen(), prompt=""))  # nothing can be typed now
         cancel = CancelToken()
         with cancelled_by_interrupt(cancel):
             yield cancel
@@ -267,12 +256,8 @@ class TerminalGame:
 
     def _show_search(self, report: SearchReport) -> None:
         """Show that a search goes on."""
-        screen = self._thinking_screen()
-        self._display.show_progress(replace(screen, message=f"{screen.message} {report.seconds:.0f} s"))
-
-    def _thinking_screen(self) -> Screen:
-        """Return the screen without a prompt: nothing can be typed now."""
-        return replace(self._screen(), prompt="")
+        screen = self._screen()
+        self._display.show_progress(replace(screen, message=f"{screen.message} {report.seconds:.0f} s", prompt=""))
 
     # --- the person's commands ---
 
@@ -618,11 +603,8 @@ class _Lesson:
         for vertex in line:
             game.play(vertex, color, tolerant=True)
             color = opponent(color)
-        last = game.last_move
-        point = NULL_POINT if last is None or last.point == PASS else last.point
-        board = BoardView(game.width, game.height, game.board.color.copy(), point)
         prompt = _("Enter goes on>") if goes_on else _("a point, answer or quit>")
-        screen = Screen(board, self.facts, message, prompt, takes_points=not goes_on)
+        screen = Screen(BoardView(game), self.facts, message, prompt, takes_points=not goes_on)
         return self.display.read(screen, lambda: screen)
 
 
