@@ -14,20 +14,19 @@ from gtp_engine import Config, Rules
 from gtp_engine.base.errors import TaskError
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.people.review import Effort, Finding, GameAnalysis, SavedWork, read_game, review_files
 from gtp_engine.people.review.game_analysis import PositionGroup, Searcher, seeded
 from gtp_engine.people.review.review_files import (
     FileReviewer,
     PooledSearcher,
     ReviewOutcome,
-    ReviewWorkerMaker,
     Terms,
     open_searcher,
     packed,
     review_all,
     sources_of,
     unpacked,
+    worker_with,
 )
 
 GROUP = 3
@@ -53,14 +52,9 @@ def findings_with(searcher: Searcher | None) -> list[Finding]:
 EFFORT = Effort(visits=4)
 
 
-class AreaMaker(ReviewWorkerMaker):
-    """Has an evaluator of a few lines, and no people."""
-
-    def networks(self, place: WorkerPlace) -> tuple[Evaluator, Callable[[], None]]:
-        return AreaEvaluator(), lambda: None
-
-
-MAKER = AreaMaker(CONFIG, EFFORT, GROUP)
+def area_worker(place: WorkerPlace = FIRST_PLACE) -> Callable[[bytes], Any]:
+    """Return a worker with an evaluator of a few lines, and no people."""
+    return worker_with(GameAnalysis(CONFIG, AreaEvaluator(), EFFORT, group=GROUP), lambda: None)
 
 
 class ThreadPool:
@@ -91,7 +85,7 @@ def test_groups_are_searched_at_once_and_answered_in_order() -> None:
 
 
 def test_processes_find_what_this_one_finds() -> None:
-    with open_workers(WorkerJob("review", [MAKER]), 2) as pool:
+    with open_workers(WorkerJob("review", [area_worker]), 2) as pool:
         assert findings_with(PooledSearcher(pool, at_once=3).search) == findings_with(None)
 
 
@@ -111,7 +105,7 @@ def threads() -> PooledSearcher:
 
     def ask(asked: Any) -> Any:
         if not hasattr(local, "search"):
-            local.search = MAKER(FIRST_PLACE)
+            local.search = area_worker()
         found: Any = local.search(packed(asked))
         return found
 
@@ -175,7 +169,7 @@ def test_what_goes_wrong_in_a_game_leaves_the_others_alone(folder: Path, in_thre
     """A worker's error ended the whole run."""
     bad = RECORD.replace(b"Ann", b"Bob")
     (folder / "2.sgf").write_bytes(bad)
-    search = MAKER(FIRST_PLACE)
+    search = area_worker()
     lock = threading.Lock()
 
     def searcher(groups: Iterable[PositionGroup], _: object) -> Iterator[list[Finding]]:

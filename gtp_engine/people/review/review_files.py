@@ -30,7 +30,6 @@ from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.config import Config
 from gtp_engine.engine.level_table import HUMAN_MODEL
-from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.rules import Rules
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.named_networks import model_path
@@ -39,7 +38,6 @@ from gtp_engine.nn.plug_ins import ROLLOUT_WEIGHTS
 from gtp_engine.people.review.annotations import annotated, is_own_output
 from gtp_engine.people.review.finished_reviews import page_of
 from gtp_engine.people.review.game_analysis import (
-    GROUP,
     PROGRESS_INTERVAL,
     Effort,
     GameAnalysis,
@@ -230,38 +228,29 @@ def review_all(
 # Workers
 
 
-@dataclass(frozen=True)
-class ReviewWorkerMaker:
-    """Makes a worker that searches groups of up to `size` positions, and completes reviews; tasks are `packed`.
+def review_worker(config: Config, effort: Effort, place: WorkerPlace) -> Callable[[bytes], Any]:
+    """Return the worker of a place, with the networks of `config`, which has their paths on the machine that sends it.
 
-    Its networks are those of `config`, which has their paths on the machine that sends them.
+    Raises ModelError.
     """
+    network = config.network
+    model, human = (path and str(place.path(Path(path))) for path in (network.model, network.human_model))
+    config = replace(config, network=replace(network, model=model, human_model=human))
+    strong = load_evaluator(config.network, log=ignore_note)
+    return worker_with(GameAnalysis(config, strong, effort), lambda: open_people(config, strong, ignore_note))
 
-    config: Config
-    effort: Effort
-    size: int
 
-    def __call__(self, place: WorkerPlace) -> Callable[[bytes], Any]:
-        """Return the worker."""
-        evaluator, people = self.networks(place)
-        analysis = GameAnalysis(self.config, evaluator, self.effort, group=self.size)
-        people_once = cache(people)
+def worker_with(analysis: GameAnalysis, people: Callable[[], People | None]) -> Callable[[bytes], Any]:
+    """Return what searches groups of positions and completes reviews with `people`, opened then; tasks are `packed`."""
+    people_once = cache(people)
 
-        def do(task: bytes) -> Any:
-            asked = unpacked(task)
-            if isinstance(asked, PositionGroup):
-                return analysis.search_group(asked)
-            return packed(completed(asked, analysis, people_once()))
+    def do(task: bytes) -> Any:
+        asked = unpacked(task)
+        if isinstance(asked, PositionGroup):
+            return analysis.search_group(asked)
+        return packed(completed(asked, analysis, people_once()))
 
-        return do
-
-    def networks(self, place: WorkerPlace) -> tuple[Evaluator, Callable[[], People | None]]:
-        """Return the evaluator of the search, and what opens what people play (`open_people`); raises ModelError."""
-        network = self.config.network
-        model, human = (path and str(place.path(Path(path))) for path in (network.model, network.human_model))
-        config = replace(self.config, network=replace(network, model=model, human_model=human))
-        strong = load_evaluator(config.network, log=ignore_note)
-        return strong, lambda: open_people(config, strong, ignore_note)
+    return do
 
 
 def _files_of(model: Path, human: Path) -> list[Path]:
@@ -337,7 +326,7 @@ def open_searcher(
     model, human = model_path(network.model), model_path(network.human_model or HUMAN_MODEL)
     human_model = str(human) if human.exists() else network.human_model
     network = replace(network, model=str(model), human_model=human_model, network_threads=threads)
-    maker = ReviewWorkerMaker(replace(config, network=network), effort, GROUP)
+    maker = partial(review_worker, replace(config, network=network), effort)
     job = WorkerJob("review", [maker], _files_of(model, human) if address else (), threads)
     with open_workers(job, workers, address, note=note) as pool:
         yield PooledSearcher(pool, at_once=min(games, _MOST_AT_ONCE) if address else pool.workers + 1)
