@@ -8,7 +8,7 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.lessons import People
-from gtp_engine.people.review.openings import GameIndex, OpeningMove, compared, moves_played
+from gtp_engine.people.review.openings import Opening, OpeningMove, compared, moves_played, openings_of
 from gtp_engine.sgf import SgfRecord, parse_sgf
 
 GAMES = {
@@ -23,15 +23,16 @@ GAMES = {
 }
 
 
-def index_of(games: dict[str, str], index: GameIndex | None = None) -> GameIndex:
-    index = index or GameIndex()
-
+def known(games: dict[str, str], before: dict[str, Opening]) -> dict[str, Opening]:
     def read(name: str) -> tuple[SgfRecord, str] | None:
         record = parse_sgf(games[name].encode())
         return record, record.result or ""
 
-    index.update([(name, float(len(text))) for name, text in games.items()], read)
-    return index
+    return openings_of([(name, float(len(text))) for name, text in games.items()], read, before)
+
+
+def index_of(games: dict[str, str]) -> list[Opening]:
+    return [*known(games, {}).values()]
 
 
 def point_of(vertex: str) -> int:
@@ -76,10 +77,10 @@ def test_a_stone_that_a_move_leaves_symmetric_has_one_move_for_both_sides() -> N
 
 def test_a_game_that_goes_on_or_is_deleted_counts_as_it_is_now() -> None:
     games = dict(GAMES)
-    index = index_of(games)
+    before = known(games, {})
     games["unfinished"] = "(;SZ[5]RE[B+F];B[db];W[dd])"
     del games["upper right"]
-    index_of(games, index)
+    index = known(games, before).values()
     assert moves_played(after(), "5k", None, index)[0] == OpeningMove("D4", None, 3, 2, 1)
     assert sum(move.games for move in moves_played(after("D4"), "5k", None, index)) == 3
 
@@ -87,7 +88,7 @@ def test_a_game_that_goes_on_or_is_deleted_counts_as_it_is_now() -> None:
 def test_people_of_the_rank_play_a_move_and_all_that_are_the_same() -> None:
     game = after()
     human = RankedEvaluator(point_of("B2"))
-    moves = moves_played(game, "3d", People(AreaEvaluator(), human, None), GameIndex())
+    moves = moves_played(game, "3d", People(AreaEvaluator(), human, None), ())
     assert human.asked == ["3d"]
     (corner,) = [move for move in moves if move.vertex == "D4"]
     assert corner.share is not None and abs(corner.share - (0.12 + 3 * 0.88 / 25)) < 0.01, "of four corners"

@@ -1,14 +1,14 @@
 """An opening explored: what people of a rank play in a position, how games went on from there, what the moves lose.
 
-    GameIndex      openings of games on record, found by their positions
-    moves_played   the moves of a position in these games, and by people
+    openings_of    the openings of games on record
+    moves_played   the moves of a position in these games, found by their positions, and by people
     compared       the same with what they lose, and with those that a search prefers
 
 Positions that are reflections or rotations of each other are the same one, and so are moves that are.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -92,7 +92,7 @@ def _symmetries(width: int, height: int) -> _Symmetries:
     return _Symmetries(points, cell_orders(width, height), cell_table(width, height)[:, points])
 
 
-class _Opening(NamedTuple):
+class Opening(NamedTuple):
     """The opening of a game: the move that followed each position, when the game was written, and who won."""
 
     written: float
@@ -100,30 +100,23 @@ class _Opening(NamedTuple):
     winner: str
 
 
-class GameIndex:
-    """Openings of games; for one thread."""
+def openings_of(
+    names: Iterable[tuple[str, float]],
+    read: Callable[[str], tuple[SgfRecord, str] | None],
+    known: Mapping[str, Opening],
+) -> dict[str, Opening]:
+    """Return the openings of games, by name and when they were written; those that are `known` are not read again.
 
-    def __init__(self) -> None:
-        self._games: Final[dict[str, _Opening]] = {}
-
-    def update(self, names: Iterable[tuple[str, float]], read: Callable[[str], tuple[SgfRecord, str] | None]) -> None:
-        """Hold these games, by name and when they were written; `read` returns a game's record and its result."""
-        known = dict(names)
-        for name in [name for name, opening in self._games.items() if known.get(name) != opening.written]:
-            del self._games[name]
-        for name in [name for name in known if name not in self._games]:
+    `read` returns a game's record and its result.
+    """
+    found = {}
+    for name, written in names:
+        opening = known.get(name)
+        if opening is None or opening.written != written:
             record, result = read(name) or (None, "")
-            moves = {} if record is None else _opening_moves(record)
-            self._games[name] = _Opening(known[name], moves, result[:1])
-
-    def moves(self, game: Game) -> dict[int, Counter[str]]:
-        """Return by the moves of a position (`_Symmetries.move`) how often who won: "B", "W" or another letter."""
-        position, _symmetric = _symmetries(game.width, game.height).position(game)
-        found: dict[int, Counter[str]] = {}
-        for opening in self._games.values():
-            if (move := opening.moves.get(position)) is not None:
-                found.setdefault(move, Counter())[opening.winner] += 1
-        return found
+            opening = Opening(written, {} if record is None else _opening_moves(record), result[:1])
+        found[name] = opening
+    return found
 
 
 def _opening_moves(record: SgfRecord) -> dict[int, int]:
@@ -147,12 +140,16 @@ def _opening_moves(record: SgfRecord) -> dict[int, int]:
     return moves
 
 
-def moves_played(game: Game, rank: str, people: People | None, index: GameIndex) -> list[OpeningMove]:
+def moves_played(game: Game, rank: str, people: People | None, openings: Iterable[Opening]) -> list[OpeningMove]:
     """Return what `people` of a rank play, if any, and how games went on, the most frequent moves first."""
     shares = people.shares(game, rank) if people is not None and people.plays_on(game) else None
-    played, found = index.moves(game), []
+    position, _symmetric = _symmetries(game.width, game.height).position(game)
+    winners: dict[int | None, Counter[str]] = defaultdict(Counter)  # by the move that followed
+    for opening in openings:
+        winners[opening.moves.get(position)][opening.winner] += 1
+    found = []
     for move, points in _moves_of(game).items():
-        games = played.get(move, Counter())
+        games = winners[move]
         share = None if shares is None else round(float(shares[points].sum()), 4)
         found.append(OpeningMove(game.vertex(points[0]), share, games.total(), games["B"], games["W"]))
     likely = sorted(found, key=lambda each: -(each.share or 0.0))[:_OF_PEOPLE]

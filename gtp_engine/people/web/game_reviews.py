@@ -385,7 +385,7 @@ class Studies:
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, people = self._reviews.guests(cancel)
-            moves = moves_played(game, rank, people, self._games.index(on_page))
+            moves = moves_played(game, rank, people, self._games.openings(on_page))
             is_last = network is None or not network.info.has_score
             yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": is_last}
             if network is not None and not is_last:

@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from math import ceil
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import is_own_output
-from gtp_engine.people.review.openings import GameIndex
+from gtp_engine.people.review.openings import Opening, openings_of
 from gtp_engine.people.web.access import Pace, by_address, network_of
 from gtp_engine.people.web.client_socket import CHECK, ClientSocket, Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
@@ -379,7 +379,7 @@ class OpenGames:
         self._names: Final = Locks()
         """Of each game, so that it is opened only once; no one who holds one may ask for another one."""
         self._choosing: Final = asyncio.Lock()
-        self._index: Final = GameIndex()
+        self._openings: dict[str, Opening] = {}
         self._indexing: Final = threading.Lock()
 
     @property
@@ -471,8 +471,8 @@ class OpenGames:
                     break
         return found
 
-    def index(self, shown: str | None) -> GameIndex:
-        """Return the openings of the newest games but the one that is `shown`; waits for the disk, for a thread."""
+    def openings(self, shown: str | None) -> Iterable[Opening]:
+        """Return those of the newest games but the one that is `shown`; waits for the disk, for a thread."""
 
         def read(name: str) -> tuple[SgfRecord, str] | None:
             with contextlib.suppress(TengenError):
@@ -482,8 +482,9 @@ class OpenGames:
             return None
 
         with self._indexing:
-            self._index.update([each for each in self._saved.newest()[:INDEXED] if each[0] != shown], read)
-            return self._index
+            newest = [each for each in self._saved.newest()[:INDEXED] if each[0] != shown]
+            self._openings = openings_of(newest, read, self._openings)
+            return self._openings.values()
 
     def error_message(self, error: Exception, where: str) -> Message:
         """Return the message about an error that was caught; an unexpected one, as seen `where`, is logged whole."""
