@@ -87,6 +87,16 @@ class FinishedReview(NamedTuple):
     record: bytes
     review: dict[str, Any]
 
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> "FinishedReview | None":
+        """Return the review in a file, None for another format; raises TypeError, LookupError or ValueError."""
+        if values.get("format") == _FORMAT:
+            return FinishedReview(base64.b64decode(values["record"], validate=True), {**values["review"]})
+        if values.get("format") != _OLD_FORMAT:
+            return None
+        page, record = (base64.b64decode(values["files"][kind], validate=True) for kind in ("html", "sgf"))
+        return FinishedReview(record, {**json.loads(_DATA_IN_PAGE.findall(page.decode())[0])})
+
     def message(self, name: str) -> Message:
         """Return the last message about the review of the game `name`."""
         return _message(name, "finished", 1.0, self.review)
@@ -175,16 +185,7 @@ class SavedReviews(JsonFiles):
 
     def load(self, name: str) -> FinishedReview | None:
         """Return the review of the game `name`, None if there is none of a known format; raises JsonFileError."""
-        values = self.read(name)
-        if values is None or values.get("format") not in (_FORMAT, _OLD_FORMAT):
-            return None
-        try:
-            if values["format"] == _FORMAT:
-                return FinishedReview(base64.b64decode(values["record"], validate=True), {**values["review"]})
-            page, record = (base64.b64decode(values["files"][kind], validate=True) for kind in ("html", "sgf"))
-            return FinishedReview(record, {**json.loads(_DATA_IN_PAGE.findall(page.decode())[0])})
-        except (TypeError, LookupError, ValueError, AttributeError) as error:
-            raise self.unreadable(name, error) from None
+        return self.read(name, FinishedReview.from_json)
 
     def accuracies(self) -> dict[str, Message]:
         """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""

@@ -9,10 +9,10 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeVar, get_args
 
 from gtp_engine.base.errors import ModelError, TengenError, shown
 from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, newest_first, replacing
@@ -32,6 +32,9 @@ DAMAGED: Final = ".damaged"
 
 MOST_GAMES: Final = 5000
 """Games that are kept; the one that was last played the longest ago makes room for a new one."""
+
+
+T = TypeVar("T")
 
 
 class JsonFileError(TengenError):
@@ -66,18 +69,21 @@ class JsonFiles:
             reason = f"the {self._what} cannot be saved in {self._folder}: {error.strerror or error}"
             raise JsonFileError(reason) from None
 
-    def read(self, name: str) -> dict[str, Any] | None:
-        """Return what a file holds, None if there is none; raises JsonFileError."""
+    def read(self, name: str, parse: Callable[[dict[str, Any]], T]) -> T | None:
+        """Return what `parse` makes of a file, None if there is none.
+
+        Raises JsonFileError, and DamagedFileError for a file that `parse` makes nothing of.
+        """
         path = self._path(name)
         try:
             values = json_of(path.read_text(encoding="utf-8", errors="surrogatepass"))
+            if not isinstance(values, dict):
+                raise TypeError("it is not a JSON object")
+            return parse(values)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
-            raise self.unreadable(name, error) from None
-        if not isinstance(values, dict):
-            raise self.unreadable(name, "it is not a JSON object")
-        return values
+        except (OSError, TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
+            raise self._unreadable(name, error) from None
 
     def newest(self) -> list[tuple[str, float]]:
         """Return the names of the files, and when they were written, in seconds since 1970; the newest first."""
@@ -98,17 +104,16 @@ class JsonFiles:
         try:
             path.replace(path.with_suffix(DAMAGED))
         except OSError as error:
-            raise self.unreadable(name, error) from None
-
-    def unreadable(self, name: str, reason: object) -> JsonFileError:
-        """Return the error for a file that cannot be read, or does not hold what it should."""
-        kind = JsonFileError if isinstance(reason, OSError) else DamagedFileError
-        return kind(f"the {self._what} {name} cannot be read: {reason}")
+            raise self._unreadable(name, error) from None
 
     def keep(self, most: int) -> None:
         """Remove the files that were written the longest ago, so that `most` are left; raises JsonFileError."""
         for name, _written in self.newest()[most:]:
             self.remove(name)
+
+    def _unreadable(self, name: str, reason: Exception) -> JsonFileError:
+        kind = JsonFileError if isinstance(reason, OSError) else DamagedFileError
+        return kind(f"the {self._what} {name} cannot be read: {reason}")
 
     def _path(self, name: str) -> Path:
         """Return the file of a game; raises JsonFileError for what is not an id, such as a path."""
@@ -213,13 +218,10 @@ class SavedGames(JsonFiles):
 
     def load(self, name: str) -> SavedGame:
         """Return a game; raises JsonFileError, and DamagedFileError for a file that holds none."""
-        values = self.read(name)
-        if values is None:
+        game = self.read(name, SavedGame.from_json)
+        if game is None:
             raise JsonFileError(f"there is no game {name}")
-        try:
-            return SavedGame.from_json(values)
-        except (TengenError, TypeError, LookupError, ValueError, AttributeError, ArithmeticError) as error:
-            raise self.unreadable(name, error) from None
+        return game
 
 
 def new_id() -> str:
