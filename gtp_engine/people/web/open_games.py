@@ -38,6 +38,9 @@ HINTS: Final = 5
 Message = dict[str, Any]
 """A message for pages, as JSON has it."""
 
+SessionMethod = Callable[[GameSession], object]
+"""A method of a session, or a function that is called with one."""
+
 LISTED: Final = 30
 """Games of the list that come at once, those that were played last."""
 
@@ -140,13 +143,7 @@ class OpenGame:
             self._thinking = asyncio.create_task(self._think(lambda session: session.propose_dead(self._end)))
         self._let_engine_move()
 
-    async def change(
-        self,
-        method: Callable[[GameSession], object],
-        check: Callable[[GameSession], object] | None = None,
-        *,
-        address: str = "",
-    ) -> object:
+    async def change(self, method: SessionMethod, check: SessionMethod | None = None, *, address: str = "") -> object:
         """Do what a person asks for, a method of the session, then let the engine move; raises TengenError.
 
         While the engine thinks, `check` may refuse the request at once, so that its search goes on.  Returns what the
@@ -242,7 +239,7 @@ class OpenGame:
             )
             self.publish(self.message())
 
-    async def _think(self, method: Callable[[GameSession], object]) -> None:
+    async def _think(self, method: SessionMethod) -> None:
         """Call a method of the session that searches, without a request of the person's."""
         try:
             async with self._lock:
@@ -253,7 +250,7 @@ class OpenGame:
             self._thinking = None
             self.publish(self.message())
 
-    async def _call(self, method: Callable[[GameSession], object]) -> object:
+    async def _call(self, method: SessionMethod) -> object:
         """Call a method of the session in a thread; then save the game and show it to all pages."""
         session, before, played = self._session, self._session.phase, len(self._session.game.moves)
         try:

@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -22,14 +23,7 @@ from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Histogram,
-    ProcessCollector,
-    disable_created_metrics,
-    generate_latest,
-)
+from prometheus_client import PROCESS_COLLECTOR, Counter, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from gtp_engine import __version__
@@ -71,11 +65,9 @@ class ServerLog(logging.Handler):
 
     def __call__(self, line: str) -> None:
         """Write a line for the user."""
-        if self.is_json:
-            self._write_json("log", message=line)
-        else:
-            first, *more = line.split("\n")
-            self._write("\n".join([_printable(first), *(f"    {_printable(each)}" for each in more)]))
+        first, *more = line.split("\n")
+        text = "\n".join([_printable(first), *(f"    {_printable(each)}" for each in more)])
+        self._write_event("log", text, message=line)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record of a library."""
@@ -91,14 +83,14 @@ class ServerLog(logging.Handler):
             "status": status,
             "seconds": round(seconds, 3),
         }
-        if self.is_json:
-            self._write_json("request", **told)
-        else:
-            self._write(f"request: {' '.join(map(str, told.values()))}")
+        self._write_event("request", f"request: {' '.join(map(str, told.values()))}", **told)
 
-    def _write_json(self, event: str, **fields: str | float) -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._write(json.dumps({"time": now, "event": event, **fields}))
+    def _write_event(self, event: str, text: str, **fields: str | float) -> None:
+        """Write an event as this text, or as JSON with these fields."""
+        if self.is_json:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            text = json.dumps({"time": now, "event": event, **fields})
+        self._write(text)
 
 
 def one_word(text: str) -> str:
@@ -171,51 +163,46 @@ class Operations:
                 self.log.request(request, status, time.monotonic() - started)
 
 
+@dataclass(frozen=True)
 class Health:
-    """Answers `/health` and `/metrics` for the parts of an application."""
+    """Answers `/health` and `/metrics` for the parts of an application; `seats` are those of each kind of client."""
 
-    def __init__(
-        self, operations: Operations, host: EngineHost, games: OpenGames, access: Access, seats: dict[str, Seats]
-    ) -> None:
-        self._operations: Final = operations
-        self._host: Final = host
-        self._games: Final = games
-        self._access: Final = access
-        self._seats: Final = seats
-        self._registry: Final = CollectorRegistry()
-        self._registry.register(self)
-        ProcessCollector(registry=self._registry)
+    operations: Operations
+    host: EngineHost
+    games: OpenGames
+    access: Access
+    seats: dict[str, Seats]
 
     async def health(self, _: web.Request) -> web.Response:
         """Answer with the status of the server."""
-        if self._operations.is_ending:
+        if self.operations.is_ending:
             return web.json_response({"status": "ending"}, status=HTTPStatus.SERVICE_UNAVAILABLE)
-        return web.json_response({"status": "ok" if self._host.is_loaded else "loading"})
+        return web.json_response({"status": "ok" if self.host.is_loaded else "loading"})
 
     async def metrics(self, _: web.Request) -> web.Response:
         """Answer with the figures."""
-        text = generate_latest(self._registry)
-        return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+        headers = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        return web.Response(body=generate_latest(self), headers=headers)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the figures as they are now."""
+        """Yield the figures as they are now, then those of the process."""
         gauge, counter = partial(_filled, GaugeMetricFamily), partial(_filled, CounterMetricFamily)
-        operations, work = self._operations, self._host.source().work() if self._host.is_loaded else None
+        operations, host, tokens = self.operations, self.host, self.access.tokens
+        work = host.source().work() if host.is_loaded else None
         yield gauge("info", "The version of the server.", {__version__: 1}, "version")
-        yield gauge("loaded", "Whether the networks are loaded.", float(self._host.is_loaded))
-        yield gauge("games", "Games with an engine.", dict(self._games.counts()))
-        yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self._seats.items()})
-        yield gauge(
-            "queued_positions", "Positions of analyses that wait or are searched.", self._host.schedule.positions()
-        )
+        yield gauge("loaded", "Whether the networks are loaded.", float(host.is_loaded))
+        yield gauge("games", "Games with an engine.", dict(self.games.counts()))
+        yield gauge("clients", "Clients by what they hold.", {kind: seats.taken for kind, seats in self.seats.items()})
+        yield gauge("queued_positions", "Positions of analyses that wait or are searched.", host.schedule.positions())
         yield from operations.requests.collect()
-        yield counter("wrong_tokens", "Wrong tokens.", self._access.tokens.guesses if self._access.tokens else 0)
+        yield counter("wrong_tokens", "Wrong tokens.", tokens.guesses if tokens else 0)
         if work is not None:
             yield counter("evaluations", "Positions that networks have evaluated.", work.rows)
             yield counter("evaluation_batches", "Batches in which they were evaluated.", work.calls)
             yield gauge("batch_rows", "Most positions of a batch.", work.batch)
             yield gauge("queued_evaluations", "Requests that wait for the network.", work.waiting)
         yield from operations.delays.collect()
+        yield from PROCESS_COLLECTOR.collect()
 
 
 def _filled(family: Any, name: str, text: str, values: dict[str, float] | float, label: str = "kind") -> Any:

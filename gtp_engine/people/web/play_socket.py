@@ -49,7 +49,7 @@ from gtp_engine.people.review.problems import problem_values, problems_in
 from gtp_engine.people.web.access import ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews, Studies
-from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames
+from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames, SessionMethod
 from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import MAX_KOMI, Fields
 from gtp_engine.protocols.analysis.server import as_text
@@ -77,7 +77,6 @@ MAX_NODES: Final = 1_000_000
 
 PageCommand = Callable[[Fields], Awaitable[Message | None]]
 """Follows a request, and returns what the page is sent for it, if anything."""
-SessionMethod = Callable[[GameSession], object]
 T = TypeVar("T")
 
 

@@ -73,10 +73,7 @@ async def serve_gtp(
 
             def end() -> None:
                 """Wait for the thread, and close the engine."""
-                while lines.is_full and thread.is_alive():  # it ends without lines that it has not read
-                    thread.join(CHECK)
                 if thread.is_alive():
-                    lines.end()
                     thread.join()
                 loader.close_when_loaded()
 
@@ -92,6 +89,8 @@ async def serve_gtp(
                 queues.discard(lines)
                 client.shut()  # so that the thread does not wait for the client
                 lines.cancel_all()
+                if not lines.is_full:  # else the thread waits for no line, and sees that the client has gone
+                    lines.end()
                 await asyncio.to_thread(end)
     return client.response
 
