@@ -5,7 +5,10 @@ import base64
 import json
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +18,12 @@ from web.play_transcripts import received
 from web.serving import RolloutSource, serving, until
 from web.test_play_socket import NEW, ask, in_base_64
 
-from gtp_engine import Config, Rules
+from gtp_engine import Config, Game, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.review import Effort, annotated, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
-from gtp_engine.people.web.game_reviews import FinishedReview, SavedReviews, review_record
+from gtp_engine.people.web.game_reviews import FinishedReview, GameReviews, SavedReviews, review_record
 from gtp_engine.people.web.saved_games import JsonFileError
 from gtp_engine.search.limits import CancelToken
 
@@ -299,6 +302,24 @@ def test_a_review_gets_on_while_games_go_on_without_a_pause(
             cancel.cancel()
         waiting.join(bound(20))
         assert not waiting.is_alive()
+
+
+def test_people_are_asked_by_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page had a lock of its own for the network that all share."""
+    busy, human, lent = threading.Lock(), AreaEvaluator(), SimpleNamespace(lend_evaluator=AreaEvaluator)
+
+    def watch(_: object) -> None:
+        assert busy.acquire(blocking=False), "another page asks"
+        time.sleep(0.05)
+        busy.release()
+
+    human.watch = watch
+    monkeypatch.setattr(game_reviews, "human_network", lambda config, log: (human, None))
+    host: Any = SimpleNamespace(config=Config(), log=print, precedence=Precedence(), source=lambda: lent)
+    reviews = GameReviews(host, None, None)  # type: ignore[arg-type]
+    people = [reviews.guests(CancelToken())[1] for _ in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        assert all(threads.map(lambda each: each and each.shares(Game(5), "3d").any(), people))
 
 
 def test_the_oldest_review_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

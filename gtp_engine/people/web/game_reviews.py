@@ -25,8 +25,7 @@ from typing import Any, Final, NamedTuple
 from gtp_engine.base.errors import TengenError, problem, shown
 from gtp_engine.config import Config
 from gtp_engine.config.sections import LEVELS
-from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.rank_estimate import RankTable
@@ -342,8 +341,8 @@ class GameReviews:
         if evaluator is None:
             return None, None
         with self._loading:
-            if self._human is None:
-                self._human = human_network(self.host.config, self.host.log)
+            if self._human is None and (found := human_network(self.host.config, self.host.log)) is not None:
+                self._human = ExclusiveEvaluator(found[0]), found[1]  # several pages may ask at once
         guest = GuestEvaluator(evaluator, self.host.precedence, cancel)
         if self._human is None:
             return guest, None
@@ -398,7 +397,7 @@ class Studies:
     async def check_answer(self, query: Mapping[str, Any], vertex: str) -> None:
         """Tell whether a move succeeds in the problem of an analysis query, and the best one; raises TengenError."""
         game, number = await asyncio.to_thread(self._asked, query)
-        color, asked = game.to_play, parse_vertex(vertex, width=game.width, height=game.height)
+        color, asked = game.to_play, game.point(vertex)
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, _people = self._reviews.guests(cancel)
