@@ -23,7 +23,7 @@ from gtp_engine import __version__
 from gtp_engine.base.errors import GameStateError, InvalidVertexError, TengenError, counted, problem, shown
 from gtp_engine.engine.engine import Engine
 from gtp_engine.go.constants import EMPTY, PASS
-from gtp_engine.go.coords import BLACK, WHITE, Color, Move, parse_color, parse_vertex
+from gtp_engine.go.coords import BLACK, WHITE, Color, Move, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.people.review.game_line import GamePosition
@@ -185,7 +185,7 @@ class GoTools:
         (Benson's theorem), and whether a ladder captures it.
         """
         game = position.game()
-        where = parse_vertex(point, width=game.width, height=game.height)
+        where = game.point(point)
         color = Color.EMPTY if where == PASS else game.color_at(where)
         if color == EMPTY:
             given = "pass" if where == PASS else f"{point.upper()} is empty"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from enum import StrEnum
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Final
 
 from gtp_engine.base.errors import CannotUndoError, GameStateError, IllegalMoveError, SgfError, counted
@@ -518,10 +518,7 @@ class GameSession:
         if self.placed or not is_main or self.node.is_in_main_line:
             return self.to_sgf().encode() if self.placed else self.tree.to_bytes()
         copied = GameTree(self.tree.to_bytes())
-        node = copied.root
-        for before, after in pairwise(self.node.path()):
-            node = node.children[before.children.index(after)]
-        node.make_main_line()
+        list(copied)[list(self.tree).index(self.node)].make_main_line()
         return copied.to_bytes()
 
     def extras(self) -> SessionExtras:
@@ -537,7 +534,7 @@ class GameSession:
             resumed_at=self._resumed_at,
             may_resign=self._may_resign,
             is_own=self.is_own,
-            node=next(number for number, node in enumerate(self.tree.nodes()) if node is self.node),
+            node=list(self.tree).index(self.node),
             result=self.result,
             encoding=self.tree.encoding,
             dead=None if self._dead is None else tuple(map(self.game.vertex, sorted(self._dead))),

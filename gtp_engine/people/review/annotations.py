@@ -29,7 +29,7 @@ import numpy as np
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import SgfError, TengenError, counted
-from gtp_engine.go.coords import board_points, format_vertex, parse_vertex, to_color
+from gtp_engine.go.coords import board_points, to_color
 from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import (
     BAD,
@@ -43,7 +43,6 @@ from gtp_engine.people.review.game_review import (
     stones_of,
 )
 from gtp_engine.sgf.game_tree import GameNode, GameTree
-from gtp_engine.sgf.values import format_point
 
 KATRAIN_VERSION: Final = "1.0"
 """The value of KTV in the root: the version of this format."""
@@ -101,10 +100,6 @@ def _stored(values: Sequence[str], position: GamePosition) -> Finding:
     """Return what `katrain_values` has stored about a position; raises one of many errors for anything else."""
     ownership, _, main = (_unpacked(value) for value in values)
     game, data = position.game, json.loads(main)
-    width, height = game.width, game.height
-
-    def vertex(text: str) -> str:
-        return format_vertex(parse_vertex(text, width=width, height=height), width=width, height=height)
 
     def winrate(value: object) -> float:
         return min(1.0, max(0.0, number(value)))
@@ -117,17 +112,17 @@ def _stored(values: Sequence[str], position: GamePosition) -> Finding:
 
     candidates = tuple(
         Candidate(
-            vertex(each["move"]),
+            game.vertex(each["move"]),
             int(each["visits"]),
             winrate(each["winrate"]),
             number(each["scoreLead"]),
             winrate(each["prior"]),
-            tuple(map(vertex, each["pv"])),
+            tuple(map(game.vertex, each["pv"])),
         )
         for each in sorted(data["moves"].values(), key=lambda each: int(each["order"]))[:MOST_CANDIDATES]
     )
     owners = np.frombuffer(ownership, "<f2").astype(np.float64)
-    if owners.shape != (width * height,) or not (np.abs(owners) <= 1).all():
+    if owners.shape != (game.width * game.height,) or not (np.abs(owners) <= 1).all():
         raise ValueError("ownership of another board")
     return Finding(
         number=position.number,
@@ -268,4 +263,4 @@ def _add_territory(node: GameNode, review: GameReview) -> None:
     points = board_points(game.width, game.height)
     for name, sign in (("TB", 1), ("TW", -1)):
         owned = [point for point, owner in zip(points, finding.ownership, strict=True) if sign * owner > 50]
-        _add(node, name, *(format_point(point, width=game.width) for point in owned))
+        _add(node, name, *(game.point(point).sgf for point in owned))

@@ -54,10 +54,12 @@ def page_of(result: dict[str, Any], *, title: str) -> str:
     style = "\n".join(["", *(_part(f"{name}.css") for name in _STYLES)])
     script = "\n".join(['\n"use strict";', *(_enclosed(name) for name in _MODULES), ""])
     page = in_language(_part("page.html"))
+    words = " ".join(f"{page}{script}".split())  # texts that other pages have are left out
+    texts = {tag: {key: text for key, text in page_texts(tag).items() if key in words} for tag in LANGUAGES}
     values = {
         "@TITLE@": html.escape(title),
         "@DATA@": _embedded(result),
-        "@TEXTS@": _embedded(_texts(page + script)),
+        "@TEXTS@": _embedded(texts),
         "@POLICY@": _POLICY.format(style=_hash(style), script=_hash(script)),
         "@STYLE@": style,
         "@SCRIPT@": script,
@@ -68,14 +70,6 @@ def page_of(result: dict[str, Any], *, title: str) -> str:
 def _embedded(value: Any) -> str:
     """Return JSON for a script element, where "</" would end it and "<!--" start a comment, also within a string."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _texts(page: str) -> dict[str, dict[str, str]]:
-    """Return the texts of a page in all languages, of those that it has in common with other pages only its own."""
-    page = " ".join(page.split())
-    return {
-        language: {key: text for key, text in page_texts(language).items() if key in page} for language in LANGUAGES
-    }
 
 
 def _part(name: str) -> str:
