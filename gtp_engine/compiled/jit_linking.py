@@ -18,7 +18,14 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import PassManager
 
-from gtp_engine.compiled.kernel_cache import PACKAGE, cache_directory, note_damaged, note_unsaved
+from gtp_engine.compiled.kernel_cache import (
+    PACKAGE,
+    cache_directory,
+    is_in_wing,
+    note_damaged,
+    note_unsaved,
+    wing_hash,
+)
 
 
 class _WithoutMachineCode:
@@ -104,7 +111,8 @@ class _Locator(_CacheLocator):
         self._py_file: Final = str(source)  # read by numba's warnings
         package = PACKAGE.resolve()
         if source.is_relative_to(package):
-            name, stamp = source.relative_to(package).as_posix(), ""
+            inside = source.relative_to(package)
+            name, stamp = inside.as_posix(), wing_hash() if is_in_wing(inside) else ""
         else:
             name, stamp = str(source), hashlib.sha256(source.read_bytes()).hexdigest()
         self._stamp: Final = stamp

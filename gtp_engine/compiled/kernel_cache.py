@@ -4,7 +4,8 @@ One folder holds the code of one version of the sources.  numba recompiles a fun
 not when a kernel that it calls changes in another file; the stale caller would keep running the old code.  So the
 folder is named by a hash of every source that a kernel can depend on, and an edit starts an empty one; installations of
 equal sources share one.  Files with kernels import `jit`; beside other such files they use only `go/constants.py` and
-`compiled/arrays.py`, and those are the files hashed.
+`compiled/arrays.py`, and those are the files hashed.  The kernels of training and of AlphaGo, which no others call,
+have a hash of their own: an edit of these files leaves the other kernels in the cache.
 
 Beside numba's files a folder has a list of the kernels compiled so far, and for each kind of start (`engine.kernels`)
 a file with the kernels that it loads.  One process compiles at a time (`lock`); others follow the list.
@@ -50,18 +51,38 @@ _KEPT_CACHES: Final = 4
 # --- which folder ---
 
 
-def kernel_sources() -> list[Path]:
-    """Return the files that the kernels' code depends on, sorted by path."""
+_WINGS: Final = ("training",)
+"""The rooms whose kernels no kernel outside of them calls."""
+
+
+def kernel_sources() -> tuple[list[Path], list[Path]]:
+    """Return the files that the kernels' code depends on, sorted by path, and those of `_WINGS`, for theirs alone."""
     found = [path for path in PACKAGE.rglob("*.py") if "kernel\ndef " in path.read_text(encoding="utf-8")]
+    wings = sorted(path for path in found if is_in_wing(path.relative_to(PACKAGE)))
     helpers = ("compiled/arrays.py", "compiled/jit.py", "compiled/jit_linking.py", "go/constants.py")
-    return sorted({*(PACKAGE / name for name in helpers), *found})
+    return sorted({*(PACKAGE / name for name in helpers), *found} - {*wings}), wings
+
+
+def is_in_wing(source: Path) -> bool:
+    """Return whether a source, given by its path in the package, belongs to one of `_WINGS`."""
+    return source.parts[0] in _WINGS
 
 
 @functools.cache
 def kernel_hash() -> str:
-    """Return 16 hexadecimal digits that differ for every version of numba and of the kernels' sources."""
-    digest = hashlib.sha256(metadata.version("numba").encode())  # numba overwrites the code of another version
-    for path in kernel_sources():
+    """Return 16 hexadecimal digits that differ for every version of numba and of the sources outside `_WINGS`."""
+    return _hash_of(kernel_sources()[0], metadata.version("numba"))  # numba overwrites the code of another version
+
+
+@functools.cache
+def wing_hash() -> str:
+    """Return as many digits that differ for every version of the kernel sources in `_WINGS`."""
+    return _hash_of(kernel_sources()[1], "")
+
+
+def _hash_of(sources: Iterable[Path], version: str) -> str:
+    digest = hashlib.sha256(version.encode())
+    for path in sources:
         digest.update(path.relative_to(PACKAGE).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -413,9 +434,9 @@ def _network_path(key: str) -> Path:
 
 
 def _file_tag(name: str = "") -> str:
-    """Return a name with all that makes numba compile again in a folder: processor and Python."""
+    """Return a name with all that makes numba compile again in a folder: processor, Python, numba's version, wings."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return f"{name}-{version}-{_processor()}"
+    return f"{name}-{metadata.version('numba')}-{version}-{_processor()}-{wing_hash()}"
 
 
 @functools.cache
