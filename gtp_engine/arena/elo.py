@@ -133,7 +133,9 @@ def rate_players(points: RatingArray, *, prior_games: float = PRIOR_GAMES) -> Ra
     games connect all players.
     """
     games = points + points.T
-    _check_connected(games)
+    connected = np.linalg.matrix_power((games > 0) | np.eye(len(games), dtype=bool), len(games))  # by chains of games
+    if not connected.all():
+        raise RatingError("some players are not connected by games", expected="a round robin")
     met = [pair for pair in combinations(range(len(points)), 2) if games[pair] > 0]
     signs = np.eye(len(points))
     strengths, covariance = fit_strengths(
@@ -143,13 +145,3 @@ def rate_players(points: RatingArray, *, prior_games: float = PRIOR_GAMES) -> Ra
     )
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Ratings(ELO_PER_NAT * (strengths - strengths.mean()), Z_95 * ELO_PER_NAT * deviations)
-
-
-def _check_connected(games: RatingArray) -> None:
-    """Raise RatingError unless a chain of games connects every two players."""
-    reached = np.zeros(len(games), dtype=bool)
-    reached[0] = True
-    for _ in games:
-        reached |= (games[reached] > 0).any(axis=0)
-    if not reached.all():
-        raise RatingError("some players are not connected by games", expected="a round robin")

@@ -182,6 +182,7 @@ class EnginePair:
         self.on_start(side, {"name": player.name, "version": player.version})
 
 
+@dataclass(eq=False)
 class _Match:
     """The state that the worker threads share.
 
@@ -189,30 +190,25 @@ class _Match:
     `on_game`, in a tournament beside the locks of other matches.
     """
 
-    def __init__(
-        self,
-        settings: MatchSettings,
-        folder: MatchFolder,
-        on_game: Callable[[GameRecord], None],
-        pool: GamePool | None,
-        referee: Referee,
-    ) -> None:
-        self._settings = settings
-        self._folder = folder
-        self._on_game = on_game
-        self._pool = pool
-        self._referee = referee
-        self._openings, digest = load_openings(settings)
-        folder.check_openings(digest, settings.openings)
-        self._lock = threading.Lock()
-        self._pending = deque(_missing_games(settings, folder))
-        self._failures = dict.fromkeys(SIDES, 0)
-        self._not_played: dict[int, str] = {}
-        self.end: Final = CancelToken()
+    settings: MatchSettings
+    folder: MatchFolder
+    on_game: Callable[[GameRecord], None]
+    pool: GamePool | None
+    referee: Referee
+    end: CancelToken = field(init=False, default_factory=CancelToken)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _failures: dict[MatchSide, int] = field(init=False, default_factory=lambda: dict.fromkeys(SIDES, 0))
+    _not_played: dict[int, str] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Find what is to be played; raises MatchError."""
+        self._openings, digest = load_openings(self.settings)
+        self.folder.check_openings(digest, self.settings.openings)
+        self._pending = deque(_missing_games(self.settings, self.folder))
 
     def run(self) -> None:
         """Play every pending game; raises the error that stopped a worker."""
-        count = min(self._settings.parallel, len(self._pending))
+        count = min(self.settings.parallel, len(self._pending))
         run_threads(self._work, range(1, count + 1), "match", self.end.cancel)
         if self._not_played and not self.end.is_cancelled:
             number, reason = min(self._not_played.items())
@@ -221,14 +217,14 @@ class _Match:
 
     def _work(self, index: int) -> None:
         """Play games one after the other with this thread's own player."""
-        logs = {side: self._folder.path / "logs" / f"{side}-{index}.log" for side in SIDES}
-        player: EnginePair | _PooledPlayer = EnginePair(self._settings, self._referee, logs, self._folder.check_engine)
-        if self._pool is not None:
-            player = _PooledPlayer(self._pool, self._settings, logs, self._folder.check_engine)
+        logs = {side: self.folder.path / "logs" / f"{side}-{index}.log" for side in SIDES}
+        player: EnginePair | _PooledPlayer = EnginePair(self.settings, self.referee, logs, self.folder.check_engine)
+        if self.pool is not None:
+            player = _PooledPlayer(self.pool, self.settings, logs, self.folder.check_engine)
         try:
             with self.end.calling(player.kill):
                 while (number := self._next_game()) is not None:
-                    opening = self._openings[self._settings.opening(number) % len(self._openings)]
+                    opening = self._openings[self.settings.opening(number) % len(self._openings)]
                     try:
                         played = player.play(number, opening)
                     except TaskError as error:
@@ -253,7 +249,7 @@ class _Match:
 
     def _finish(self, played: FinishedGame) -> None:
         """Store a game unless the end of the match aborted it; raises MatchError after too many failures."""
-        record, names = played.record, self._folder.engine_name
+        record, names = played.record, self.folder.engine_name
         with self._lock:
             if self.end.is_cancelled:
                 return
@@ -264,9 +260,9 @@ class _Match:
                 result=record.result,
                 date=date.today().isoformat(),
             )
-            self._folder.add(record, sgf)
-            self._on_game(record)
-            if _has_verdict(self._settings, self._folder):
+            self.folder.add(record, sgf)
+            self.on_game(record)
+            if _has_verdict(self.settings, self.folder):
                 self.end.cancel()
             for side in SIDES:
                 failed = record.reason in ("failure", "refused") and record.winner == other_side(side)
