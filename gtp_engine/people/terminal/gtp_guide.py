@@ -7,7 +7,8 @@ import re
 from typing import Final
 
 from gtp_engine.base.errors import shown
-from gtp_engine.protocols.gtp.protocol import Command, color_or_none
+from gtp_engine.go.coords import is_color
+from gtp_engine.protocols.gtp.protocol import Command
 
 WELCOME: Final = """\
 Tengen waits for GTP commands, as Go programs send them. Type help for an explanation, quit to end.
@@ -43,10 +44,10 @@ def advice(command: Command, is_known: bool) -> str:
         return _how_to_play(name)
     if name == "play":
         vertices = [word for word in words if _VERTEX.fullmatch(word)]
-        is_move = len(words) == 2 and color_or_none(words[0]) is not None and vertices == [words[1]]
+        is_move = len(words) == 2 and is_color(words[0]) and vertices == [words[1]]
         return "" if is_move else _how_to_play(vertices[0] if vertices else "D4")
     if name == "genmove":
-        return "" if words and color_or_none(words[0]) is not None else "genmove needs a color: genmove b or genmove w."
+        return "" if words and is_color(words[0]) else "genmove needs a color: genmove b or genmove w."
     return "" if is_known else f"There is no command {shown(command.name)}; help explains how to play."
 
 

@@ -17,7 +17,6 @@ from typing import Any, Final
 from gtp_engine.base.errors import (
     ConfigError,
     IllegalMoveError,
-    InvalidColorError,
     InvalidVertexError,
     RulesError,
     TengenError,
@@ -29,7 +28,7 @@ from gtp_engine.config import Config, GameConfig
 from gtp_engine.config.human import nearest_profile_line
 from gtp_engine.config.katago import UNUSED_BY_ANALYSES, with_katago_settings
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
-from gtp_engine.go.coords import Color, Move, Point, board_points, parse_color, parse_vertex
+from gtp_engine.go.coords import Color, Move, Point, board_points, is_color, parse_color, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import HandicapBonus, Rules
 from gtp_engine.search.limits import Restriction
@@ -174,10 +173,9 @@ class Fields:
         return value
 
     def _color(self, name: str, text: Any) -> Color:
-        try:
-            return parse_color(text if isinstance(text, str) else "")
-        except InvalidColorError:
-            raise self.error(name, '"B" or "W"', given=text) from None
+        if not isinstance(text, str) or not is_color(text):
+            raise self.error(name, '"B" or "W"', given=text)
+        return parse_color(text)
 
     def _point(self, name: str, text: Any, *, width: int, height: int) -> Point:
         """Return the point of a vertex, or of "(x,y)", KataGo's other notation, counted from 0 at the top left."""

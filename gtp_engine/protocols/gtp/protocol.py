@@ -36,10 +36,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gtp_engine.base.errors import InvalidColorError, TengenError, shown
+from gtp_engine.base.errors import TengenError, shown
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import Move, Point, parse_color
+from gtp_engine.go.coords import Move, Point
 from gtp_engine.go.game import Game
 
 MAX_ID_DIGITS: Final = 18
@@ -171,14 +171,6 @@ class Reply:
     def wait_for_line(self, timeout: float) -> None:
         """Wait until a line of a stream, or everything, has been sent."""
         self._has_line.wait(timeout)
-
-
-def color_or_none(word: str) -> int | None:
-    """Return the color that a word names, None if it names none."""
-    try:
-        return parse_color(word)
-    except InvalidColorError:
-        return None
 
 
 def parse_integer(word: str, *, failure: str, expected: str = "a whole number") -> int:

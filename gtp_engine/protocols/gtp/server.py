@@ -19,7 +19,7 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gtp_engine.base.errors import TengenError, shown
 from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # importing the engine takes as long as the rest of the hands
     from gtp_engine.engine import Choice, Engine
 
 Handler: TypeAlias = Callable[["GtpServer", Command], str | None]
-H = TypeVar("H", bound=Handler)
 
 Advise: TypeAlias = Callable[[Command, bool], str]
 
@@ -102,13 +101,13 @@ COMMANDS: Final[dict[str, CommandSpec]] = {}
 
 def command(
     name: str, usage: str, text: str = "", *, syntax: str | None = None, exact: bool = False, option: str | None = None
-) -> Callable[[H], H]:
+) -> Callable[[Handler], Handler]:
     """Return a decorator that enters a handler into the table; for the parameters see CommandSpec.
 
     The summary is the text, by default that of the handler's docstring.
     """
 
-    def register(handler: H) -> H:
+    def register(handler: Handler) -> Handler:
         if name in COMMANDS:
             raise ValueError(f"GTP command {name} is defined twice")
         words, summary = syntax or _MISSING.get(usage, SYNTAX_ERROR), text or (handler.__doc__ or "").partition("\n")[0]

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final
 from gtp_engine.base.errors import shown
 from gtp_engine.go.clock import read_number
 from gtp_engine.go.constants import PASS
-from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.coords import board_points, format_color, is_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.commands.moves import log_choice, ponder_when_sent, record_choice
-from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, parse_integer
 from gtp_engine.protocols.gtp.reports import analysis_line, cgos_analysis
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.protocols.report_values import ReportView
@@ -80,9 +80,8 @@ class AnalysisOptions:
 def parse_analysis(words: tuple[str, ...], game: Game, *, is_kata: bool) -> AnalysisOptions:
     """Return the arguments of an analyze command; raises GtpError, InvalidColorError or InvalidVertexError."""
     options, rest = AnalysisOptions(), deque(words)
-    if rest and (color := color_or_none(rest[0])) is not None:
-        options.color = color
-        rest.popleft()
+    if rest and is_color(rest[0]):
+        options.color = parse_color(rest.popleft())
     if rest and read_number(rest[0]) >= 0:
         options.interval = _interval(rest.popleft())
     while rest:

@@ -7,9 +7,9 @@ from gtp_engine.base.errors import counted, shown
 from gtp_engine.base.machine import available_cores
 from gtp_engine.evaluation.evaluator import ALL_SYMMETRIES
 from gtp_engine.go.clock import read_number
-from gtp_engine.go.coords import format_color, parse_color
+from gtp_engine.go.coords import format_color, is_color, parse_color
 from gtp_engine.go.game import Game
-from gtp_engine.protocols.gtp.protocol import Command, GtpError, color_or_none, parse_integer, show_vertices
+from gtp_engine.protocols.gtp.protocol import Command, GtpError, parse_integer, show_vertices
 from gtp_engine.protocols.gtp.reports import board_rows, format_evaluation, result_lines, search_text
 from gtp_engine.protocols.gtp.server import SYNTAX_ERROR, GtpServer, command
 
@@ -155,10 +155,7 @@ def _raw_arguments(game: Game, args: Command) -> tuple[int, tuple[int, ...], lis
     The last four symmetries do not exchange rows and columns of a rectangle.
     """
     words = list(args.words)
-    color = int(game.to_play)
-    if words and (named := color_or_none(words[0])) is not None:
-        color = named
-        words.pop(0)
+    color = parse_color(words.pop(0)) if words and is_color(words[0]) else game.to_play
     word = words.pop(0) if words else "all"
     if word.lower() == "all":
         return color, tuple(range(8)), words
