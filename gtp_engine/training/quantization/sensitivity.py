@@ -79,10 +79,10 @@ def difference(reference: Sequence[RawOutputs], other: Sequence[RawOutputs]) -> 
     """Return how far the outputs of `other` are from those of `reference`, over all positions of all groups."""
     kl, same, errors = [], [], []
     for expected, found in zip(reference, other, strict=True):
-        first, second = log_policy(expected), log_policy(found)
+        (first, wanted), (second, winrate) = _policy_and_winrate(expected), _policy_and_winrate(found)
         kl.append((np.exp(first) * (first - second)).sum(axis=1))
         same.append(first.argmax(axis=1) == second.argmax(axis=1))
-        errors.append(np.abs(winrate(expected) - winrate(found)))
+        errors.append(np.abs(wanted - winrate))
     return Difference(
         float(np.concatenate(kl).mean()),
         float(np.concatenate(same).mean()),
@@ -91,17 +91,14 @@ def difference(reference: Sequence[RawOutputs], other: Sequence[RawOutputs]) -> 
     )
 
 
-def log_policy(outputs: RawOutputs) -> NDArray[np.float64]:
-    """Return the logarithms of the policy's probabilities, [K, A + 1], including illegal moves."""
-    assert outputs.policy is not None, "only networks with policy and value are quantized"
-    return _log_softmax(outputs.policy[:, 0])
+def _policy_and_winrate(outputs: RawOutputs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the logarithms of the policy's probabilities, [K, A + 1], including illegal moves, and the winrate, [K].
 
-
-def winrate(outputs: RawOutputs) -> NDArray[np.float64]:
-    """Return the probability that the side to move wins, plus half of that of no result, [K]."""
-    assert outputs.value is not None, "only networks with policy and value are quantized"
+    It is the probability that the side to move wins, plus half of that of no result.
+    """
+    assert outputs.policy is not None and outputs.value is not None, "only networks with both are quantized"
     win, _, no_result = np.exp(_log_softmax(outputs.value)).T
-    return np.asarray(win + no_result / 2)
+    return _log_softmax(outputs.policy[:, 0]), win + no_result / 2
 
 
 def _log_softmax(logits: FloatArray) -> NDArray[np.float64]:

@@ -238,7 +238,20 @@ def model_of(module: Net, *, name: str, origin: str, terms: str) -> Any:
         graph.output("value", graph.add("Tanh", _dense(graph, hidden, module.to_value)), ("batch", 1))
         owners = _flattened(graph, _convolved(graph, features, *module.to_owners.parameters()), shape)
         graph.output("ownership", owners, ("batch", "points"))
-    return graph.model(name, _info(module, name, origin, terms).properties())
+    info = NetworkInfo(
+        kind=module.KIND,
+        encoder=f"alphago-{module.PLANES}",
+        planes=module.PLANES,
+        globals_=0,
+        sizes=BoardSizes((shape.width, shape.width), (shape.height, shape.height)),
+        name=name,
+        precision="float32",
+        passes="none",
+        ownership=not isinstance(module, PolicyNet),
+        origin=origin,
+        license=terms,
+    )
+    return graph.model(name, info.properties())
 
 
 def check_net_file(path: Path, module: Net) -> None:
@@ -253,24 +266,6 @@ def check_net_file(path: Path, module: Net) -> None:
     if isinstance(module, ValueNet):
         found[:, 1:] = np.tanh(found[:, 1:])  # the owners
     check_output(found, wanted, f"{module.KIND} network")
-
-
-def _info(module: Net, name: str, origin: str, terms: str) -> NetworkInfo:
-    """Return the metadata of the file."""
-    width, height = module.shape.width, module.shape.height
-    return NetworkInfo(
-        kind=module.KIND,
-        encoder=f"alphago-{module.PLANES}",
-        planes=module.PLANES,
-        globals_=0,
-        sizes=BoardSizes((width, width), (height, height)),
-        name=name,
-        precision="float32",
-        passes="none",
-        ownership=not isinstance(module, PolicyNet),
-        origin=origin,
-        license=terms,
-    )
 
 
 def _convolved(graph: Graph, source: str, weights: torch.Tensor, *bias: torch.Tensor) -> str:
