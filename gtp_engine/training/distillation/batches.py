@@ -90,7 +90,7 @@ class _Group(NamedTuple):
     """The rows in random order, int64."""
 
 
-class Batches:
+class Batches(Iterator[SampleBatch]):
     """An endless stream of batches of `size` positions from the shards in a folder, on `device`.
 
     Every board size has its shards in random order, a few of them at a time joined and shuffled, so that neighbours in
@@ -153,9 +153,6 @@ class Batches:
         places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
         self._places = defaultdict(_EpochPlace, places)
         self._counts = dict(state.get("counts", self._counts))
-
-    def __iter__(self) -> Iterator[SampleBatch]:
-        return self
 
     def __next__(self) -> SampleBatch:
         """Return the next batch; raises ShardError."""

@@ -183,7 +183,7 @@ def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-class ExampleStream:
+class ExampleStream(Iterator[ExampleBatch]):
     """An endless stream of batches of `size` positions; each position comes once an epoch, in a random orientation.
 
     An incomplete batch at the end of an epoch is dropped; if there are fewer positions than `size`, all of them are one
@@ -209,9 +209,6 @@ class ExampleStream:
         """Continue where `state` was taken."""
         self._epoch, self._batch = state["epoch"], state["batch"]
         self._order = self._shuffled()
-
-    def __iter__(self) -> Iterator[ExampleBatch]:
-        return self
 
     def __next__(self) -> ExampleBatch:
         """Return the next batch."""
