@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gtp_engine.arena.match.settings import DEFAULT_ERROR, MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
+from gtp_engine.arena.match.settings import MOST_AT_ONCE, SIDES, MatchSettings, Sprt, other_side
 from gtp_engine.base.errors import counted
 from gtp_engine.base.files import owning
 from gtp_engine.base.progress import ProgressBar
@@ -97,7 +97,11 @@ def match_command(
     from gtp_engine.arena.match.records import MatchFolder
     from gtp_engine.arena.match.statistics import check_plot, format_table, summarize, write_plot
 
-    test = _test(flags.pop("sprt"), flags.pop("alpha"), flags.pop("beta"))
+    elos = flags.pop("sprt")
+    errors = {name: error for name in ("alpha", "beta") if (error := flags.pop(name)) is not None}
+    if elos is None and errors:
+        raise click.UsageError("--alpha and --beta belong to --sprt ELO0 ELO1")
+    test = None if elos is None else Sprt(*elos, **errors)
     if folder_of_openings := given.get("openings"):  # in full, as the match may be continued from another folder
         given["openings"] = str(Path(folder_of_openings).resolve())
     count = given.get("parallel")
@@ -141,15 +145,6 @@ def _play(match: MatchSettings, folder: "MatchFolder", pool: "GamePool | None") 
         played = counted(len(folder.records()), "finished game")
         click.echo(f"Interrupted; {folder.path} keeps {played}. Run the same command again to continue.", err=True)
         sys.exit(INTERRUPTED)
-
-
-def _test(sprt: tuple[float, float] | None, alpha: float | None, beta: float | None) -> Sprt | None:
-    """Return the sequential test the flags describe; raises a usage error for --alpha or --beta without --sprt."""
-    if sprt is not None:
-        return Sprt(*sprt, *(DEFAULT_ERROR if value is None else value for value in (alpha, beta)))
-    if alpha is not None or beta is not None:
-        raise click.UsageError("--alpha and --beta belong to --sprt ELO0 ELO1")
-    return None
 
 
 @click.command("tournament")

@@ -347,8 +347,12 @@ class WorkerPool(Generic[Task, Answer]):
             case _Placed():
                 if worker.node is None:  # else Ray has told this later than that it is ready
                     worker.since = time.monotonic()
-            case _Ready():
-                self._is_ready(worker, message)
+            case _Ready(node, is_warm):
+                if node not in self.nodes:
+                    self.nodes[node] = NodeTally(is_warm=is_warm)
+                    if node != HERE:
+                        self.note(f"node {node} has joined")
+                worker.node, worker.since = node, math.inf
             case Lost(reason, node, error):
                 if error is not None and not isinstance(error, WorkerError | TaskError):  # it cannot be made anywhere
                     self._fail(error)
@@ -385,13 +389,6 @@ class WorkerPool(Generic[Task, Answer]):
             worker.station = self._start_worker(worker.number, worker.life, tell)
         except OSError as error:  # too many processes, or no memory for another
             tell(Lost(f"could not be started ({error.strerror})"))
-
-    def _is_ready(self, worker: _Worker, message: _Ready) -> None:
-        if message.node not in self.nodes:
-            self.nodes[message.node] = NodeTally(is_warm=message.is_warm)
-            if message.node != HERE:
-                self.note(f"node {message.node} has joined")
-        worker.node, worker.since = message.node, math.inf
 
     def _patience(self, worker: _Worker) -> float:
         """Return the seconds that a worker may be at a task, or at being made."""
