@@ -13,7 +13,7 @@ from rich.text import Text
 
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, MAX_SIZE, NULL_POINT, PASS
-from gtp_engine.go.coords import COLUMN_LETTERS, point_to_xy, xy_to_point
+from gtp_engine.go.coords import COLUMN_LETTERS, board_points, point_to_xy, xy_to_point
 from gtp_engine.go.diagram import draw_board
 from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import star_points
@@ -163,7 +163,8 @@ def _place(index: int, size: int) -> int:
 
 def plain_board(view: BoardView) -> str:
     """Return the board as `go.diagram` writes it: X black, O white, # and @ dead ones, the last move in parentheses."""
-    game, colors = view.game, view.game.board.color
+    game = view.game
+    colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones
     return draw_board(
         colors, width=game.width, height=game.height, last_move=view.last_point, dead=view.dead, names=view.labels
     )
