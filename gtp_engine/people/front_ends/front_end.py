@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
-from gtp_engine.base.files import copy_whole, replacing, writing
+from gtp_engine.base.files import MAX_TEXT_BYTES, copy_whole, read_regular, replacing, writing
 from gtp_engine.base.worker_process import join_command
 
 NAME = "gtp-engine"
@@ -69,9 +69,6 @@ def engine_program() -> str:
     raise ConfigError(f"no command {NAME} is installed beside {sys.executable}", advice=advice)
 
 
-MAX_BYTES = 16 * 2**20
-"""Largest file that is read; settings of these programs have some kilobytes."""
-
 _SECRET: Final = re.compile(r"(\w*(?:password|apikey|token)\w*[\"']?(?:\s*[=:]\s*|\s+))\S.*", re.IGNORECASE)
 """A name and its value in properties (a blank may separate them), in JSON, and on command lines."""
 
@@ -88,11 +85,9 @@ class Change:
 def read_settings(path: Path) -> str | None:
     """Return the text of a file, None if there is none; raises ConfigError for anything but a readable text file."""
     try:
-        if not path.exists():
-            return None
-        if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"settings {shown_path(path)}", expected="a file of at most 16 MiB")
-        return path.read_bytes().decode("utf-8-sig")
+        return read_regular(path, MAX_TEXT_BYTES).decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
     except UnicodeDecodeError as error:
         raise ConfigError(f"settings {shown_path(path)}: byte {error.start}", expected="UTF-8 text") from error
     except OSError as error:
