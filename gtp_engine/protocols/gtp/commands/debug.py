@@ -11,8 +11,8 @@ import numpy as np
 
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.clock import TimeKind
-from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import board_points, format_color, parse_color
+from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.coords import format_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.tactics import eye_map
@@ -72,9 +72,7 @@ def _known(facts: Mapping[str, float]) -> list[str]:
 def is_legal(server: GtpServer, args: Command) -> str:
     """Whether a move is legal, superko included: 1 or 0."""
     color = parse_color(args[0])
-    game = server.engine.game
-    point = game.point(args[1])
-    return "1" if point == PASS or game.illegal_reason(point, color) is None else "0"
+    return "1" if server.engine.game.is_legal(args[1], color) else "0"
 
 
 @command("all_legal", "COLOR")
@@ -90,8 +88,7 @@ def list_stones(server: GtpServer, args: Command) -> str:
     """All stones of a color, row by row from the top left."""
     color = parse_color(args[0])
     game = server.engine.game
-    points = board_points(game.width, game.height)
-    return show_vertices(game, (point for point in points if game.color_at(point) == color))
+    return show_vertices(game, (point for point, stone in game.stones.items() if stone == color))
 
 
 @command("color", "VERTEX")
@@ -112,7 +109,7 @@ def countlib(server: GtpServer, args: Command) -> str:
 def findlib(server: GtpServer, args: Command) -> str:
     """Liberties of a chain, row by row from the top left."""
     game = server.engine.game
-    return show_vertices(game, sorted(game.liberties(read_stone(game, args[0]))))
+    return show_vertices(game, game.liberties(read_stone(game, args[0])))
 
 
 @command("captures", "COLOR")
@@ -125,20 +122,16 @@ def captures(server: GtpServer, args: Command) -> str:
 @command("last_move", "")
 def last_move(server: GtpServer, args: Command) -> str:
     """The last move: color and vertex; fails when none was played."""
-    game = server.engine.game
-    if not game.moves:
+    last = server.engine.game.last_move
+    if last is None:
         raise GtpError("no previous move known")
-    return _show_moves(game)[-1]
+    return str(last)
 
 
 @command("move_history", "")
 def move_history(server: GtpServer, args: Command) -> str:
     """All moves, the last one first, one per line, without handicap and set-up stones."""
-    return "\n".join(reversed(_show_moves(server.engine.game)))
-
-
-def _show_moves(game: Game) -> list[str]:
-    return [f"{format_color(move.color)} {game.vertex(move.point)}" for move in game.moves]
+    return "\n".join(map(str, reversed(server.engine.game.moves)))
 
 
 @command("ladder_attack", "VERTEX")

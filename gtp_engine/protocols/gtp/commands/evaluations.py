@@ -44,11 +44,10 @@ def ownership(server: GtpServer, args: Command) -> str:
 def top_moves(server: GtpServer, args: Command) -> str:
     """The best moves after a second of search, the best first, each with its winrate in percent."""
     game, report = server.engine.game, server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
-    pairs = [
+    return " ".join(
         f"{game.vertex(move.point)} {100 * move.seen_by(report.to_play).winrate:.1f}"
         for move in report.moves[:TOP_MOVES]
-    ]
-    return " ".join(pairs)
+    )
 
 
 @command("tengen-pv", "COLOR", syntax=SYNTAX_ERROR)
