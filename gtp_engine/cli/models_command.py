@@ -256,22 +256,20 @@ def info_command(given: str) -> None:
     from gtp_engine.nn.named_networks import model_path
     from gtp_engine.nn.network_files import is_katago_file, onnx_files
 
-    file = model_path(given)
-    if file.is_dir():
-        for part in onnx_files(file):
-            click.echo(f"{part.name}:")
-            _show_rows(_rows(info_of(read_properties(part))) | {"size": f"{part.stat().st_size:,} bytes"})
-        return
-    if is_katago_file(file):
-        network = load_network(file)
-        rows = {
-            "name": network.name,
-            "format": f"KataGo, model version {network.version}; `gtp-engine models import` converts it to ONNX",
-            "parameters": f"{network.parameters:,}",
-        }
-    else:
-        rows = _rows(info_of(read_properties(file)))
-    _show_rows(rows | {"size": f"{file.stat().st_size:,} bytes"})
+    place = model_path(given)
+    for file in onnx_files(place) if place.is_dir() else [place]:
+        if place.is_dir():
+            click.echo(f"{file.name}:")
+        if is_katago_file(file):
+            network = load_network(file)
+            rows = {
+                "name": network.name,
+                "format": f"KataGo, model version {network.version}; `gtp-engine models import` converts it to ONNX",
+                "parameters": f"{network.parameters:,}",
+            }
+        else:
+            rows = _rows(info_of(read_properties(file)))
+        _show_rows(rows | {"size": f"{file.stat().st_size:,} bytes"})
 
 
 @models_command.command("list")
