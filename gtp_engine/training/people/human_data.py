@@ -48,7 +48,6 @@ from gtp_engine.training.distillation.shards import (
     TRAIN,
     UNKNOWN,
     UNKNOWN_OWNER,
-    BoardSides,
     Samples,
     ShardMeta,
     ShardWriter,
@@ -68,8 +67,6 @@ Found on 250 moves of held-out players on 19×19 of each group: 9d 0.85, 8d 0.80
 """
 _UNFINISHED: Final = "unfinished.json"
 """The file in the folder, as long as shards are being made, that lists those of earlier attempts."""
-_ROWS: Final = 256
-"""Positions encoded together."""
 _PAIR: Final = 2
 _KYU_GROUP: Final = 3
 """Ranks of the strongest group of kyus, 1–2k, and of those after it."""
@@ -211,7 +208,7 @@ def fill_folder(
     held_out = [game for game in games if any(is_of_held_out[name] for name in game.players)]
     train = [game for game in games if not any(is_of_held_out[name] for name in game.players)]
     written: dict[str, int] = {}
-    maker_of = cache(_SampleMaker)
+    labeller_of = cache(Labeller)
     with closing(_writer(folder, settings.seed, rng)) as writer:
         for split, chosen, positions in (
             (HELD_OUT, held_out, settings.held_out_positions),
@@ -232,7 +229,7 @@ def fill_folder(
                 ]
                 picked = rng.permutation(plies)[: settings.per_game]
                 board = (game.start.width, game.start.height)
-                samples = maker_of(board).samples(game, set(picked.tolist()))
+                samples = _samples(game, set(picked.tolist()), labeller_of(*board))
                 writer.add(split, board, samples)
                 count += samples.count
                 progress(sum(written.values()) + count)
@@ -251,59 +248,41 @@ def _writer(folder: Path, seed: int, rng: np.random.Generator) -> ShardWriter:
     return ShardWriter(folder, rng, lambda board: ShardMeta(*board, "people", "", "", unused))
 
 
-class _SampleMaker:
-    """Makes samples of games on boards of one size."""
-
-    def __init__(self, board: BoardSides) -> None:
-        width, height = board
-        points = board_points(width, height)
-        self._actions: Final = {point: i for i, point in enumerate([*points, PASS])}
-        self._latest: Final = new_positions(1, width, height)
-        self._positions: Final = new_positions(_ROWS, width, height)
-        self._labeller: Final = Labeller(width, height)
-
-    def samples(self, record: HumanGame, plies: set[int]) -> Samples:
-        """Return a sample of the position before each of these moves, up to the end of the game."""
-        game = record.start.copy()
-        rows = GameRows(self._latest)
-        actions: list[int] = []
-        colors: list[int] = []
-        last = max(plies, default=-1)
-        for ply, move in enumerate(record.moves[: last + 1]):
-            if game.is_over or len(actions) == _ROWS:
-                break
-            if move.color == game.to_play:
-                rows.fill(0, game)
-                if ply in plies and game.illegal_reason(move.point, move.color) in (None, "superko"):
-                    put_row(self._positions, len(actions), self._latest, 0)
-                    actions.append(self._actions[move.point])
-                    colors.append(move.color)
-            try:
-                game.play(move, tolerant=True)
-            except IllegalMoveError:
-                break
-        return self._labelled(record, actions, colors)
-
-    def _labelled(self, record: HumanGame, actions: list[int], colors: list[int]) -> Samples:
-        count, area = len(actions), len(self._actions) - 1
-        planes, globals_ = self._labeller.encode(self._positions, count)
-        policy = np.zeros((count, area + 1), dtype=np.float16)
-        policy[np.arange(count), actions] = 1
-        score = np.full((count, SCORES), UNKNOWN, dtype=np.float32)
-        score[:, :3] = np.nan
-        return Samples(
-            planes=planes,
-            globals=globals_,
-            policy=policy,
-            value=np.array([_value(record.result, color) for color in colors], dtype=np.float16).reshape(count, 3),
-            score=score,
-            ownership=np.full((count, area), UNKNOWN_OWNER, dtype=np.int8),
-            optimistic=np.zeros_like(policy),
-            game=np.full(count, record_number(record.name), dtype=np.int64),
-            ranks=np.array(
-                [(record.ranks[color - BLACK], record.ranks[WHITE - color]) for color in colors], dtype=np.int8
-            ).reshape(count, 2),
-        )
+def _samples(record: HumanGame, plies: set[int], labeller: Labeller) -> Samples:
+    """Return a sample of the position before each of these moves, up to the end of the game."""
+    game, board = record.start.copy(), (record.start.width, record.start.height)
+    latest, positions = (new_positions(rows, *board) for rows in (1, max(1, len(plies))))
+    rows, moves = GameRows(latest), list[Move]()
+    for ply, move in enumerate(record.moves[: max(plies, default=-1) + 1]):
+        if game.is_over:
+            break
+        if move.color == game.to_play:
+            rows.fill(0, game)
+            if ply in plies and game.illegal_reason(move.point, move.color) in (None, "superko"):
+                put_row(positions, len(moves), latest, 0)
+                moves.append(move)
+        try:
+            game.play(move, tolerant=True)
+        except IllegalMoveError:
+            break
+    count, points = len(moves), [*board_points(*board), PASS]
+    planes, globals_ = labeller.encode(positions, count)
+    policy = np.zeros((count, len(points)), dtype=np.float16)
+    policy[np.arange(count), [points.index(move.point) for move in moves]] = 1
+    score = np.full((count, SCORES), UNKNOWN, dtype=np.float32)
+    score[:, :3] = np.nan
+    ranks = [(record.ranks[move.color - BLACK], record.ranks[WHITE - move.color]) for move in moves]
+    return Samples(
+        planes=planes,
+        globals=globals_,
+        policy=policy,
+        value=np.array([_value(record.result, move.color) for move in moves], dtype=np.float16).reshape(count, 3),
+        score=score,
+        ownership=np.full((count, len(points) - 1), UNKNOWN_OWNER, dtype=np.int8),
+        optimistic=np.zeros_like(policy),
+        game=np.full(count, record_number(record.name), dtype=np.int64),
+        ranks=np.array(ranks, dtype=np.int8).reshape(count, 2),
+    )
 
 
 def _value(result: str, color: int) -> tuple[float, float, float]:
