@@ -41,9 +41,9 @@ from gtp_engine.evaluation.positions import (
     Evaluation,
     Positions,
     advance_row,
+    board_size,
     new_evaluation,
-    new_positions,
-    put_row,
+    take_rows,
 )
 from gtp_engine.go.constants import BLACK, PASS, padded_length
 from gtp_engine.go.game import Game
@@ -129,60 +129,55 @@ class LevelNetworks(NamedTuple):
     human: Evaluator
 
 
-class LevelMoves:
-    """Draws moves in up to `batch` games on boards of `size` points a side at once."""
+def draw_moves(
+    networks: LevelNetworks,
+    positions: Positions,
+    evaluation: Evaluation,
+    games: Mapping[int, Game],
+    settings: Mapping[int, LevelSettings],
+    rng: np.random.Generator,
+) -> dict[int, int]:
+    """Return a move by the settings of the side to play for some games, by the rows of `positions` they are in.
 
-    def __init__(self, networks: LevelNetworks, size: int, *, batch: int, seed: int) -> None:
-        self._networks: Final = networks
-        self._of_people, self._after = (new_positions(batch, size, size) for _ in range(2))
-        self._people, self._evaluation_after = (new_evaluation(batch, size, size) for _ in range(2))
-        self._random: Final = np.random.default_rng(seed)
+    `evaluation` is that of the network that sees what a move loses.
+    """
+    of_people, people = take_rows(positions, [*games]), new_evaluation(len(games), *board_size(positions))
+    for place, (row, game) in enumerate(games.items()):
+        profile = HumanProfile("rank", settings[row].rank, settings[row].rank)
+        write_conditions(of_people, place, conditions_of(game, human_profile=profile.code))
+    networks.human.evaluate(Request(of_people, len(games), people))
+    questions: dict[int, Question] = {}
+    for place, (row, game) in enumerate(games.items()):
+        raw = raw_evaluation(evaluation, row, has_score=True)
+        found = found_at(game, game.to_play, raw, people.policy[place])
+        questions[row] = choose_move(game, game.to_play, found, settings[row], rng)
+    moves: dict[int, int] = {}
+    answers: dict[int, float] = {}
+    while questions:
+        asked: dict[int, Game] = {}
+        for row, question in list(questions.items()):
+            try:
+                asked[row] = question.send(answers[row]) if row in answers else next(question)
+            except StopIteration as ended:
+                moves[row] = int(ended.value)
+                del questions[row]
+        answers = dict(zip(asked, _leads(networks.strong, positions, asked, games), strict=True)) if asked else {}
+    return moves
 
-    def draw(
-        self,
-        positions: Positions,
-        evaluation: Evaluation,
-        games: Mapping[int, Game],
-        settings: Mapping[int, LevelSettings],
-    ) -> dict[int, int]:
-        """Return a move by the settings of the side to play for some games, by the rows of `positions` they are in.
 
-        `evaluation` is that of the network that sees what a move loses.
-        """
-        for place, (row, game) in enumerate(games.items()):
-            put_row(self._of_people, place, positions, row)
-            profile = HumanProfile("rank", settings[row].rank, settings[row].rank)
-            write_conditions(self._of_people, place, conditions_of(game, human_profile=profile.code))
-        self._networks.human.evaluate(Request(self._of_people, len(games), self._people))
-        questions: dict[int, Question] = {}
-        for place, (row, game) in enumerate(games.items()):
-            raw = raw_evaluation(evaluation, row, has_score=True)
-            found = found_at(game, game.to_play, raw, self._people.policy[place])
-            questions[row] = choose_move(game, game.to_play, found, settings[row], self._random)
-        moves: dict[int, int] = {}
-        answers: dict[int, float] = {}
-        while questions:
-            asked: dict[int, Game] = {}
-            for row, question in list(questions.items()):
-                try:
-                    asked[row] = question.send(answers[row]) if row in answers else next(question)
-                except StopIteration as ended:
-                    moves[row] = int(ended.value)
-                    del questions[row]
-            answers = dict(zip(asked, self._leads(positions, asked, games), strict=True)) if asked else {}
-        return moves
-
-    def _leads(self, positions: Positions, asked: Mapping[int, Game], games: Mapping[int, Game]) -> list[float]:
-        """Return Black's lead in games that are a move or two further than the ones in their rows."""
-        for place, (row, game) in enumerate(asked.items()):
-            if len(game.moves) > len(games[row].moves) + 1:
-                write_game(self._after, place, game)
-                continue
-            put_row(self._after, place, positions, row)
+def _leads(
+    strong: Evaluator, positions: Positions, asked: Mapping[int, Game], games: Mapping[int, Game]
+) -> list[float]:
+    """Return Black's lead in games that are a move or two further than the ones in their rows."""
+    after, evaluation = take_rows(positions, [*asked]), new_evaluation(len(asked), *board_size(positions))
+    for place, (row, game) in enumerate(asked.items()):
+        if len(game.moves) > len(games[row].moves) + 1:
+            write_game(after, place, game)
+        else:
             last = game.moves[-1]
-            advance_row(self._after, place, game.board, last.point, last.color, GOES_ON, game.superko_keys())
-        self._networks.strong.evaluate(Request(self._after, len(asked), self._evaluation_after))
-        return [float(lead) for lead in self._evaluation_after.lead_black[: len(asked)]]
+            advance_row(after, place, game.board, last.point, last.color, GOES_ON, game.superko_keys())
+    strong.evaluate(Request(after, len(asked), evaluation))
+    return [float(lead) for lead in evaluation.lead_black]
 
 
 def play_level_games(
@@ -205,7 +200,7 @@ def play_level_games(
         stops_when_decided=True,
         decided_from=_DECIDED_FROM,
     )
-    levels, opening_length = LevelMoves(networks, size, batch=batch, seed=seed), round(OPENING_SHARE * size**2)
+    rng, opening_length = np.random.default_rng(seed), round(OPENING_SHARE * size**2)
     openings = [np.random.default_rng(pairing.opening) for pairing in pairings]
     leads: list[list[float]] = [[] for _ in pairings]
 
@@ -223,7 +218,7 @@ def play_level_games(
                 skill = pairing.black_skill if is_black else pairing.white_skill
                 later[row], settings[row] = game, settings_of(skill, size, size)
         if later:
-            moves |= levels.draw(positions, running.evaluation, later, settings)
+            moves |= draw_moves(networks, positions, running.evaluation, later, settings, rng)
         found = np.zeros((len(rows), padded_length(size, size)))
         found[np.arange(len(rows)), [moves[row] for row in rows]] = 1.0
         return found
