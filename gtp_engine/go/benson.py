@@ -15,7 +15,7 @@ import numpy as np
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
-from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, STRIDE, WIDTH, Board, IntArray
+from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, STRIDE, WIDTH, Board, IntArray, add_once
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, padded_length
 
 _VITAL_PER_REGION: Final = 4
@@ -67,16 +67,10 @@ def _start_region(board: Board, point: int, color: int, index: int, work: LifeWo
     work.holds_enemy[index] = 0
     work.is_open[index] = 0
     stride = wide(board.info[STRIDE])
-    count = 0
+    count = wide(0)
     for step in (-1, 1, -stride, stride):
         if board.color[point + step] == color:
-            head = board.head[point + step]
-            known = False
-            for i in range(count):
-                known |= work.vital[index, i] == head
-            if not known:
-                work.vital[index, count] = head
-                count += 1
+            count = add_once(wide(board.head[point + step]), work.vital[index], count)
     work.vital_count[index] = count
 
 
@@ -141,7 +135,7 @@ def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
     work.is_dropped[head] = 1
     stride = wide(board.info[STRIDE])
     stone = head
-    while True:
+    for _ in range(board.size[head]):
         for step in (-1, 1, -stride, stride):
             index = work.region[stone + step]
             if index >= 0 and work.is_open[index] == 0:
@@ -149,8 +143,6 @@ def _drop_chain(board: Board, head: int, work: LifeWork) -> None:
                 for i in range(work.vital_count[index]):
                     work.support[work.vital[index, i]] -= 1
         stone = board.next_stone[stone]
-        if stone == head:
-            break
 
 
 @kernel

@@ -263,11 +263,9 @@ def merge(board: Board, a: int, b: int) -> None:
     board.lib_sum[a] += board.lib_sum[b]
     board.lib_squares[a] += board.lib_squares[b]
     stone = b
-    while True:
+    for _ in range(board.size[b]):
         board.head[stone] = a
         stone = board.next_stone[stone]
-        if stone == b:
-            break
     # Exchanging one successor each turns two circular lists into one (and one into two, see `undo`).
     board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
 
@@ -283,8 +281,7 @@ def remove_chain(board: Board, head: int) -> None:
     stride = wide(info[STRIDE])
     info[CAPTURED + color] += board.size[head]
     stone = head
-    while True:
-        following = board.next_stone[stone]
+    for _ in range(board.size[head]):
         board.color[stone] = EMPTY
         board.head[stone] = 0
         board.hash[0] ^= TABLE[color, stone]
@@ -295,9 +292,7 @@ def remove_chain(board: Board, head: int) -> None:
             board.libs[chain] += 1
             board.lib_sum[chain] += stone
             board.lib_squares[chain] += stone * stone
-        stone = following
-        if stone == head:
-            break
+        stone = board.next_stone[stone]
 
 
 @inlined_kernel
@@ -371,6 +366,19 @@ def set_ko(board: Board, point: int, captured: int, last_captured: int) -> None:
         board.info[KO_COLOR] = BLACK + WHITE - board.color[point]
     else:
         board.info[KO_POINT] = NULL_POINT
+
+
+@inlined_kernel
+def add_once(point: int, out: IntArray, count: int) -> int:
+    """Append `point` to the first `count` entries of `out` unless it is among them; return the new count.
+
+    A linear search, for a handful of points.
+    """
+    for i in range(count):
+        if out[i] == point:
+            return count
+    out[count] = point
+    return count + 1
 
 
 @kernel
@@ -465,11 +473,9 @@ def _chain_hash(board: Board, head: int) -> Any:
     color = board.color[head]
     result = np.uint64(0)
     stone = head
-    while True:
+    for _ in range(board.size[head]):
         result ^= TABLE[color, stone]
         stone = board.next_stone[stone]
-        if stone == head:
-            break
     return result
 
 

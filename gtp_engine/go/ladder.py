@@ -26,6 +26,7 @@ from gtp_engine.go.board import (
     WIDTH,
     Board,
     IntArray,
+    add_once,
     atari_liberty,
     clone,
     count_liberties,
@@ -76,22 +77,15 @@ def _add_saving_captures(board: Board, point: int, work: LadderWork, start: int)
     """Write the moves that capture a chain in atari beside `point`'s to work.moves[start:]; return their number."""
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - wide(board.color[point])
-    count = 0
+    count = wide(0)
     stone = wide(point)
-    while True:
+    for _ in range(board.size[board.head[point]]):
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
-            if board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor])):
-                move = atari_liberty(board, wide(board.head[neighbor]))
-                known = False
-                for i in range(count):
-                    known |= work.moves[start + i] == move
-                if not known and start + count < work.moves.size - 2:
-                    work.moves[start + count] = move
-                    count += 1
+            is_weak = board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor]))
+            if is_weak and start + count < work.moves.size - 2:
+                count = add_once(atari_liberty(board, wide(board.head[neighbor])), work.moves[start:], count)
         stone = board.next_stone[stone]
-        if stone == point:
-            break
     return count
 
 
@@ -147,16 +141,6 @@ def _is_double_ko_death(board: Board, point: int, work: LadderWork, depth: int) 
 
 
 @inlined_kernel
-def _add_once(point: int, out: IntArray, count: int) -> int:
-    """Append `point` to the first `count` entries of `out` unless it is among them; return the new count."""
-    for i in range(count):
-        if out[i] == point:
-            return count
-    out[count] = point
-    return count + 1
-
-
-@inlined_kernel
 def _extension_liberties(board: Board, chain: int, point: int, taken: int, out: IntArray) -> int:
     """Return the liberties, counted up to 3, that the chain named `chain` would have after extending to `point`.
 
@@ -167,7 +151,7 @@ def _extension_liberties(board: Board, chain: int, point: int, taken: int, out: 
     count = 0
     for step in (-1, 1, -stride, stride):
         if board.color[point + step] == EMPTY and point + step != taken:
-            count = _add_once(point + step, out, count)
+            count = add_once(point + step, out, count)
             if count == 3:
                 return 3
     for step in (-1, 1, -stride, stride):
@@ -175,16 +159,14 @@ def _extension_liberties(board: Board, chain: int, point: int, taken: int, out: 
         if board.color[friend] != board.color[chain] or board.head[friend] == chain:
             continue
         stone = wide(friend)
-        while True:
+        for _ in range(board.size[board.head[friend]]):
             for side in (-1, 1, -stride, stride):
                 neighbor = stone + side
                 if board.color[neighbor] == EMPTY and neighbor != point and neighbor != taken:
-                    count = _add_once(neighbor, out, count)
+                    count = add_once(neighbor, out, count)
                     if count == 3:
                         return 3
             stone = board.next_stone[stone]
-            if stone == friend:
-                break
     return count
 
 
@@ -266,11 +248,10 @@ def _read(board: Board, point: int, defender_first: bool, work: LadderWork) -> b
         is_defender = (depth % 2 == 0) == defender_first
         ply = work.plies[depth]
         if ply[_CURRENT] == -1:
-            count = (
-                _generate_defences(board, point, work, depth)
-                if is_defender
-                else (_generate_attacks(board, point, work, depth))
-            )
+            if is_defender:
+                count = _generate_defences(board, point, work, depth)
+            else:
+                count = _generate_attacks(board, point, work, depth)
             if depth >= work.records.shape[0] - 3 or nodes >= MAX_NODES:
                 count = -2 if is_defender else -1  # out of budget: the chain counts as safe
             ply[_COUNT] = count
@@ -360,14 +341,12 @@ def mark_escapes(board: Board, point: int, work: LadderWork, out: IntArray) -> N
     stride, enemy = wide(board.info[STRIDE]), BLACK + WHITE - wide(board.color[point])
     _mark_if_escape(board, point, atari_liberty(board, wide(board.head[point])), work, out)
     stone = wide(point)
-    while True:
+    for _ in range(board.size[board.head[point]]):
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
             if board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor])):
                 _mark_if_escape(board, point, atari_liberty(board, wide(board.head[neighbor])), work, out)
         stone = board.next_stone[stone]
-        if stone == point:
-            break
 
 
 @kernel
@@ -411,11 +390,9 @@ def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArra
         is_in_atari = counts[point] == 1
         if is_captured_defender_first(board, point, work) if is_in_atari else _mark_moves(board, point, work, out):
             stone = wide(point)
-            while True:
+            for _ in range(board.size[point]):
                 out[stone] |= CAPTURED
                 stone = board.next_stone[stone]
-                if stone == point:
-                    break
 
 
 def stones_in_ladders(board: Board) -> MarkArray:

@@ -105,23 +105,19 @@ def _put_back(board: Board, head: int, size: int, color: int) -> None:
     """Put the chain named `head`, of `size` stones of `color`, back on the board, without liberties."""
     stride = wide(board.info[STRIDE])
     stone = head
-    while True:  # first all stones, then liberties: the heads of all its points must be set
+    for _ in range(size):  # first all stones, then liberties: the heads of all its points must be set
         remove_from_empties(board, stone)
         board.color[stone] = color
         board.head[stone] = head
         board.hash[0] ^= TABLE[color, stone]
         stone = board.next_stone[stone]
-        if stone == head:
-            break
-    while True:
+    for _ in range(size):
         for step in (-1, 1, -stride, stride):
             chain = board.head[stone + step]
             board.libs[chain] -= 1
             board.lib_sum[chain] -= stone
             board.lib_squares[chain] -= stone * stone
         stone = board.next_stone[stone]
-        if stone == head:
-            break
     board.size[head] = size
     board.libs[head] = 0  # the loop above has also changed the chain's own entries, which were 0 when it was captured
     board.lib_sum[head] = 0
@@ -135,11 +131,9 @@ def _unmerge(board: Board, record: IntArray, row: int) -> None:
     a, b = wide(record[row]), wide(record[row + 1])
     board.next_stone[a], board.next_stone[b] = board.next_stone[b], board.next_stone[a]
     stone = b
-    while True:
+    for _ in range(record[row + 2]):
         board.head[stone] = b
         stone = board.next_stone[stone]
-        if stone == b:
-            break
     board.size[b] = record[row + 2]
     board.libs[b] = record[row + 3]
     board.lib_sum[b] = record[row + 4]

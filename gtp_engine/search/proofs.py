@@ -102,30 +102,26 @@ _SPARE: Final = 7
 
 
 @kernel
-def _add_chain(board: Board, head: int, around: bool, zone: Zones) -> None:
-    """Add the points of a chain to a zone, and with `around` all points next to them."""
+def _add_chain(board: Board, stone: int, around: bool, zone: Zones) -> None:
+    """Add the points of the chain of a stone to a zone, and with `around` all points next to them."""
     stride = wide(board.info[STRIDE])
-    stone = head
-    while True:
+    for _ in range(board.size[board.head[stone]]):
         zone[stone] = 1
         if around:
             for step in (-1, 1, -stride, stride):
                 zone[stone + step] = 1
         stone = wide(board.next_stone[stone])
-        if stone == head:
-            return
 
 
 @kernel
 def _is_safe(board: Board, work: ProofWork, head: int) -> bool:
     """Return whether a chain contains a stone that was pass-alive at the start."""
     stone = head
-    while True:
+    for _ in range(board.size[head]):
         if work.safe[stone] == board.color[stone]:
             return True
         stone = wide(board.next_stone[stone])
-        if stone == head:
-            return False
+    return False
 
 
 @kernel
@@ -146,7 +142,7 @@ def _add_liberty(board: Board, work: ProofWork, aim: Aim, depth: int, head: int,
             work.stack[depth, _SPARE] = min(work.stack[depth, _SPARE], liberties - 2)
             return
     stone, found, most = head, wide(NULL_POINT), wide(-1)
-    while True:
+    for _ in range(board.size[head]):
         for step in (-1, 1, -stride, stride):
             point = stone + step
             if board.color[point] != EMPTY or point == besides:
@@ -159,8 +155,6 @@ def _add_liberty(board: Board, work: ProofWork, aim: Aim, depth: int, head: int,
             if friends > most:
                 found, most = point, friends
         stone = wide(board.next_stone[stone])
-        if stone == head:
-            break
     if found != NULL_POINT:
         zone[found] = 1
 
@@ -253,13 +247,11 @@ def _near_into(board: Board, work: ProofWork, aim: Aim, out: IntArray) -> int:
                     continue
                 steps += wide(liberties > _FREE_CHAIN)
             stone = near
-            while True:
+            for _ in range(board.size[board.head[near]]):
                 work.queue[last] = stone
                 work.distance[stone] = steps
                 last += 1
                 stone = wide(board.next_stone[stone])
-                if stone == near:
-                    break
     return count
 
 
@@ -396,8 +388,6 @@ def _open_for_winner(board: Board, work: ProofWork, aim: Aim, depth: int) -> Non
         if not is_legal(board, point, aim.winner, False) or is_real_eye(board, point, aim.winner):
             continue
         if _add_move(board, work, aim, depth, point, aim.winner, wide(work.distance[point]) - 1) == 1:
-            for k in range(board.color.size):
-                work.zones[depth, k] = 0
             _take_proof(board, work, aim, depth, point, aim.winner, wide(work.counters[FOUND]))
             work.stack[depth, _STATE] = 1
             return

@@ -242,25 +242,21 @@ def agreed_margin(board: Board, ownership_black: NDArray[np.float32], tax: int, 
 @spliced_kernel
 def _chain_ownership(board: Board, head: int, ownership_black: NDArray[np.float32]) -> float:
     """Return the mean ownership of the stones of a chain, Black's."""
-    total, stones, stone = np.float64(ownership_black[head]), 1, wide(board.next_stone[head])
-    while stone != head:
+    total, stone = np.float64(0.0), head
+    for _ in range(board.size[head]):
         total += ownership_black[stone]
-        stones += 1
         stone = wide(board.next_stone[stone])
-    return total / stones
+    return total / wide(board.size[head])
 
 
 @spliced_kernel
 def _take_off(board: Board, head: int, area: IntArray) -> int:
     """Return Black's prisoners minus White's from a chain, after making its points in `area` empty."""
-    prisoner = 1 if board.color[head] == WHITE else -1
-    area[head] = EMPTY
-    taken, stone = prisoner, wide(board.next_stone[head])
-    while stone != head:
+    stones, stone = wide(board.size[head]), head
+    for _ in range(stones):
         area[stone] = EMPTY
-        taken += prisoner
         stone = wide(board.next_stone[stone])
-    return taken
+    return stones if board.color[head] == WHITE else -stones
 
 
 @spliced_kernel

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
-from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray
+from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray, add_once
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 
 SLOTS_PER_NODE: Final = 2
@@ -118,12 +118,7 @@ def _add_empty_neighbors(board: Board, point: int, step: int, found: IntArray, c
     for offset in (-1, 1, -step, step):
         neighbor = point + offset
         if board.color[neighbor] == EMPTY:
-            is_known = False
-            for i in range(count):
-                is_known |= found[i] == neighbor
-            if not is_known:
-                found[count] = neighbor
-                count += 1
+            count = add_once(neighbor, found, count)
     return count
 
 

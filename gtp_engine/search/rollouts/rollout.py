@@ -33,6 +33,7 @@ from gtp_engine.go.board import (
     WIDTH,
     Board,
     IntArray,
+    add_once,
     atari_liberty,
     clear_ko,
     has_empty_neighbor,
@@ -77,13 +78,7 @@ def new_rollout_work(width: int, height: int) -> RolloutWork:
 @inlined_kernel
 def _add_candidate(work: RolloutWork, count: int, point: int) -> int:
     """Return the number of candidates after adding `point`, unless it is there already or the list is full."""
-    for i in range(count):
-        if work.candidates[i] == point:
-            return count
-    if count < work.candidates.size:
-        work.candidates[count] = point
-        count += 1
-    return count
+    return add_once(point, work.candidates, count) if count < work.candidates.size else count
 
 
 @spliced_kernel
@@ -92,7 +87,7 @@ def _add_rescues(board: Board, head: int, color: int, work: RolloutWork, count: 
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - color
     stone = wide(head)
-    while True:
+    for _ in range(board.size[head]):
         for step in (-1, 1, -stride, stride):
             neighbor = stone + step
             if board.color[neighbor] == enemy and is_in_atari(board, wide(board.head[neighbor])):
@@ -100,8 +95,6 @@ def _add_rescues(board: Board, head: int, color: int, work: RolloutWork, count: 
                 if is_legal(board, liberty, color, False):
                     count = _add_candidate(work, count, liberty)
         stone = wide(board.next_stone[stone])
-        if stone == head:
-            break
     liberty = wide(atari_liberty(board, wide(head)))
     if is_legal(board, liberty, color, False) and is_escape(board, liberty, color, work.ladder):
         count = _add_candidate(work, count, liberty)
