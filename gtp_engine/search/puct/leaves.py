@@ -176,37 +176,31 @@ def write_leaf_boards(root: Root, superko: int, leaves: Leaves, row: int, work: 
     """
     positions = leaves.positions
     slot, depth = wide(leaves.slot[row]), wide(leaves.depth[row])
-    here, before = board_of(positions, slot, wide(0)), board_of(positions, slot, wide(1))
-    earlier = board_of(positions, slot, wide(2))
     start = board_of(root.positions, wide(0), wide(0))
-    # The path is played once, in three parts: each board is copied when its part of the path is complete.
     work.first_key[0] = 0
     work.keys[0] = position_key(start.hash[0], root.color, superko)
     if superko != SIMPLE_KO:
         for point in range(work.occupied.size):
             work.occupied[point] = root.occupied[point]
     begin_path(work.cleanup, root.passes)
-    if depth >= 2:
-        copy_board(earlier, start)
-        _play_path(earlier, root, superko, leaves, row, wide(0), depth - 2, work)
-        copy_board(before, earlier)
-        _play_path(before, root, superko, leaves, row, depth - 2, depth - 1, work)
-    elif depth == 1:
-        copy_board(earlier, board_of(root.positions, wide(0), wide(1)))
-        copy_board(before, start)
-    else:
-        copy_board(earlier, board_of(root.positions, wide(0), wide(2)))
-        copy_board(before, board_of(root.positions, wide(0), wide(1)))
-    if depth >= 1:
-        copy_board(here, before)
-        _play_path(here, root, superko, leaves, row, depth - 1, depth, work)
-    else:
-        copy_board(here, start)
+    # The path is played once, in three parts: each board is copied when its part of the path is complete.
+    played, last = wide(0), start
+    for ago in (2, 1, 0):
+        board = board_of(positions, slot, wide(ago))
+        if ago > depth:
+            copy_board(board, board_of(root.positions, wide(0), ago - depth))
+        else:
+            copy_board(board, last)
+            _play_path(board, root, superko, leaves, row, played, depth - ago, work)
+            played, last = depth - ago, board
 
 
 @kernel
-def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, work: PathWork) -> None:
-    """Complete a row after `write_leaf_boards`: the last moves, what ko forbids, whether a pass ends the game."""
+def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, began_at: int, work: PathWork) -> None:
+    """Complete a row after `write_leaf_boards`: the last moves, what ko forbids, whether a pass ends the game.
+
+    The moves that the evaluator is told are those from the depth `began_at` on.
+    """
     positions = leaves.positions
     slot, depth, color = wide(leaves.slot[row]), wide(leaves.depth[row]), wide(leaves.color[row])
     mover = BLACK + WHITE - color
@@ -219,33 +213,11 @@ def finish_leaf(root: Root, params: Params, leaves: Leaves, row: int, work: Path
             point, player = wide(root.positions.points[0, before]), wide(root.positions.colors[0, before])
             write_move(positions, slot, wide(ago), point, player)
     pass_ends, button = _pass_ends(root, leaves, row), leaves.button[row]
-    end_history(positions, slot, _history_length(root, leaves, row) if root.tells_history else wide(0))
+    end_history(positions, slot, min(depth - began_at, wide(HISTORY)) if root.tells_history else wide(0))
     write_phase(work.cleanup, positions, slot)
     _write_forbidden(root, params, leaves, row, work)
     taker = wide(0) if button == 0.0 else (wide(BLACK) if button > 0.0 else wide(WHITE))
     finish_row(positions, slot, color, pass_ends, taker)
-
-
-@spliced_kernel
-def _history_length(root: Root, leaves: Leaves, row: int) -> int:
-    """Return how many moves before a leaf count: a game that continues after two passes begins with the second one.
-
-    A clean-up phase begins after it.
-    """
-    depth, length = wide(leaves.depth[row]), wide(HISTORY)
-    passes, button_is_free = wide(root.passes), root.free_button
-    for i in range(depth):
-        if leaves.moves[row, i] != PASS:
-            passes = wide(0)
-        elif button_is_free:
-            passes, button_is_free = wide(0), False
-        else:
-            passes += 1
-        if passes >= 2:
-            length = min(depth - i, wide(HISTORY))
-            if root.cleans_up:
-                passes, length = wide(0), min(depth - i - 1, wide(HISTORY))
-    return length
 
 
 @spliced_kernel

@@ -33,7 +33,7 @@ from math import cos, log, pi, pow, sqrt
 from typing import Final, NamedTuple
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
-from gtp_engine.evaluation.positions import GROUP_TAX, MAIN_PHASE, NO_TAX, SIMPLE_KO, board_of, mix
+from gtp_engine.evaluation.positions import GROUP_TAX, HISTORY, MAIN_PHASE, NO_TAX, SIMPLE_KO, board_of, mix
 from gtp_engine.go.area import margin_of, tax_balance
 from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE
@@ -291,12 +291,15 @@ def _ends_walk(tree: Tree, leaves: Leaves, row: int, depth: int, selection: int)
 
 
 @kernel
-def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -> int:
-    """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it."""
+def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -> tuple[int, int]:
+    """Return the kind of row `row` after writing its path from the root to a leaf, with virtual visits on it.
+
+    Then comes the depth at which the game or clean-up phase of the leaf began, −HISTORY for that of the root.
+    """
     # `wide` also for literals: numba would compile the kernels called below once more for a literal or an int32.
     node, depth, color = wide(ROOT), wide(0), wide(root.color)
     passes, phase, button = wide(root.passes), wide(MAIN_PHASE), 0.0
-    kind = wide(REVISIT)
+    kind, began_at = wide(REVISIT), wide(-HISTORY)
     leaves.path[row, 0] = ROOT
     leaves.counted_from[row], leaves.is_extra[row] = 0, False
     while True:
@@ -336,8 +339,10 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -
             passes, button = 0, _BUTTON_POINTS if color == BLACK else -_BUTTON_POINTS
         else:
             passes += 1
-            if root.cleans_up and passes >= PHASE_PASSES:
-                passes, phase = 0, phase + 1
+            if passes >= PHASE_PASSES:  # a game that goes on begins with the second pass, a clean-up phase after it
+                began_at = depth
+                if root.cleans_up:
+                    began_at, passes, phase = depth + 1, 0, phase + 1
         leaves.moves[row, depth] = move
         depth += 1
         leaves.path[row, depth] = node
@@ -355,7 +360,7 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -
     leaves.depth[row], leaves.color[row] = depth, color
     leaves.passes[row], leaves.button[row] = passes, button
     leaves.kind[row] = kind
-    return kind
+    return kind, began_at
 
 
 @kernel
@@ -461,7 +466,7 @@ def select_batch(tree: Tree, root: Root, params: Params, leaves: Leaves, count: 
     """
     rows, slots, playouts, extra, games_over = wide(0), wide(0), wide(0), wide(0), wide(0)
     while playouts < count and rows < leaves.kind.size:
-        kind = _descend(tree, root, params, leaves, rows)
+        kind, began_at = _descend(tree, root, params, leaves, rows)
         leaves.slot[rows] = slots
         if kind == EVALUATE:
             write_leaf_boards(root, params.superko, leaves, rows, work)
@@ -469,7 +474,7 @@ def select_batch(tree: Tree, root: Root, params: Params, leaves: Leaves, count: 
             leaves.kind[rows] = kind
         if kind == EVALUATE:
             tree.state[leaves.path[rows, leaves.depth[rows]]] = PENDING
-            finish_leaf(root, params, leaves, rows, work)
+            finish_leaf(root, params, leaves, rows, began_at, work)
             if has_bias(tree):
                 _assign_bucket(tree, root, leaves, rows)
             slots += 1
