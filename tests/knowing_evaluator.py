@@ -5,10 +5,11 @@ import time
 import numpy as np
 from fake_evaluators import UniformEvaluator
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row, view_board
-from gtp_engine.go.benson import new_life_work, pass_alive_map
-from gtp_engine.go.board import CAPTURED, HEIGHT, WIDTH, Board
+from gtp_engine.go.benson import LifeWork, pass_alive_map
+from gtp_engine.go.board import CAPTURED, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 
 SURE = 0.97
@@ -27,8 +28,7 @@ class KnowingEvaluator(UniformEvaluator):
         for row in range(request.rows):
             board, conditions = view_board(positions, row), conditions_of_row(positions, row)
             owners = np.zeros(board.color.size, dtype=np.int32)
-            size = int(board.info[WIDTH]), int(board.info[HEIGHT])
-            pass_alive_map(board, conditions.suicide, new_life_work(*size), owners)
+            pass_alive_map(board, conditions.suicide, zeros(LifeWork, n=owners.size), owners)
             stones = np.where(board.color <= WHITE, board.color, EMPTY)
             owners = np.where(owners == EMPTY, stones, owners)
             black = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)

@@ -3,6 +3,7 @@
 class Work(NamedTuple):
     queue: Annotated[NDArray[np.int32], "n"]  # points
     pairs: Annotated[NDArray[np.int8], "B", 2]
+    other: OtherWork  # a structure of the same kind, with lengths of the same names
 
 work = zeros(Work, n=103, B=8)
 """
@@ -17,16 +18,20 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 def zeros(kind: type[T], **given: Any) -> T:
     """Return a structure of zeros; `given` are the lengths by their names, and the fields that are something else."""
-    made = (
-        np.zeros([given.get(axis, axis) for axis in axes], dtype=numbers) if axes and name not in given else given[name]
-        for name, numbers, axes in _fields(kind)
-    )
+    made = []
+    for name, numbers, axes in _fields(kind):
+        if name in given:
+            made.append(given[name])
+        elif axes:
+            made.append(np.zeros([given.get(axis, axis) for axis in axes], dtype=numbers))
+        else:
+            made.append(zeros(numbers, **given))
     return kind(*made)
 
 
 @cache
 def _fields(kind: type[tuple[Any, ...]]) -> list[tuple[str, Any, tuple[Any, ...]]]:
-    """Return the name, the kind of numbers and the axes of each field; one without axes has to be given."""
+    """Return the name, the kind of numbers and the axes of each field; one without axes is a structure, or given."""
     fields = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         axes = getattr(hint, "__metadata__", ())

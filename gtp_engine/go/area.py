@@ -17,11 +17,10 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import STRIDE, Board, IntArray, is_in_atari
-from gtp_engine.go.constants import BLACK, EMPTY, LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, WALL, WHITE, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, LARGEST_SEKI_EYE, LARGEST_SHARED_AREA, WALL, WHITE
 
 _GROUP_TAX: Final = 2
 """Points that a living group with as many eye points pays under the tax ALL."""
@@ -93,11 +92,6 @@ class TaxWork(NamedTuple):
     eye_points: Annotated[IntArray, "n"]  # surrounded points
     needs_seki: Annotated[IntArray, "n"]  # 1 if it cannot live by its own eyes
     in_seki: Annotated[IntArray, "n"]  # 1 if it lives only because of a shared area
-
-
-def new_tax_work(width: int, height: int) -> TaxWork:
-    """Return work arrays for boards of this size."""
-    return zeros(TaxWork, n=padded_length(width, height))
 
 
 @inlined_kernel

@@ -15,8 +15,8 @@ import numpy as np
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
-from gtp_engine.go.board import EMPTY_COUNT, HEIGHT, STRIDE, WIDTH, Board, IntArray, add_once
-from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, padded_length
+from gtp_engine.go.board import EMPTY_COUNT, STRIDE, Board, IntArray, add_once
+from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE
 
 _VITAL_PER_REGION: Final = 4
 """Most chains that a region is vital for: all of them touch each of its points, which has four neighbours."""
@@ -27,25 +27,19 @@ _NO_REGION: Final = -2
 
 
 class LifeWork(NamedTuple):
-    """Work arrays, reused for every position; n is the padded length, R = n // 2 + 2 exceeds any number of regions."""
+    """Work arrays, reused for every position; n, the padded length, exceeds any number of regions."""
 
     region: Annotated[IntArray, "n"]  # number of the region a point belongs to, negative if none
     queue: Annotated[IntArray, "n"]  # points of the regions, one region after the other
-    start: Annotated[IntArray, "R"]  # where a region's points start in `queue`
-    vital: Annotated[IntArray, "R", _VITAL_PER_REGION]  # heads of the chains a region is vital for
-    vital_count: Annotated[IntArray, "R"]
-    interior: Annotated[IntArray, "R"]  # points of a region that touch no stone of the colour
-    holds_enemy: Annotated[IntArray, "R"]  # 1 if enemy stones are in the region
-    is_open: Annotated[IntArray, "R"]  # 1 if a chain that is not pass-alive borders the region
+    start: Annotated[IntArray, "n"]  # where a region's points start in `queue`
+    vital: Annotated[IntArray, "n", _VITAL_PER_REGION]  # heads of the chains a region is vital for
+    vital_count: Annotated[IntArray, "n"]
+    interior: Annotated[IntArray, "n"]  # points of a region that touch no stone of the colour
+    holds_enemy: Annotated[IntArray, "n"]  # 1 if enemy stones are in the region
+    is_open: Annotated[IntArray, "n"]  # 1 if a chain that is not pass-alive borders the region
     support: Annotated[IntArray, "n"]  # by head: vital regions of a chain that are not open
     is_dropped: Annotated[IntArray, "n"]  # by head: 1 if the chain is not pass-alive
     heads: Annotated[IntArray, "n"]  # heads of the colour's chains
-
-
-def new_life_work(width: int, height: int) -> LifeWork:
-    """Return work arrays for boards of this size."""
-    n = padded_length(width, height)
-    return zeros(LifeWork, n=n, R=n // 2 + 2)
 
 
 @spliced_kernel
@@ -246,5 +240,5 @@ def area_map(board: Board, suicide: bool, work: LifeWork, out: IntArray) -> None
 def pass_alive_owners(board: Board, *, suicide: bool) -> IntArray:
     """Return int32[n] with the colour of the pass-alive chain or territory that each point belongs to, else EMPTY."""
     owners = np.zeros_like(board.color)
-    pass_alive_map(board, suicide, new_life_work(int(board.info[WIDTH]), int(board.info[HEIGHT])), owners)
+    pass_alive_map(board, suicide, zeros(LifeWork, n=owners.size), owners)
     return owners

@@ -67,7 +67,7 @@ from gtp_engine.evaluation.positions import (
     conditions_of_row,
 )
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
-from gtp_engine.go.benson import LifeWork, area_map, new_life_work
+from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import HEIGHT, KO_POINT, WIDTH, Board, IntArray, count_liberties, stones_placed
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE, padded_length
 from gtp_engine.go.ladder import (
@@ -225,7 +225,7 @@ def new_encoder_work(width: int, height: int) -> EncoderWork:
     """Return work arrays for boards of this size."""
     n = padded_length(width, height)
     ladders = zeros(LadderCache, n=n, work=new_ladder_work(width, height))
-    return zeros(EncoderWork, n=n, life=new_life_work(width, height), ladders=ladders)
+    return zeros(EncoderWork, n=n, ladders=ladders)
 
 
 @spliced_kernel

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, wide
-from gtp_engine.go.benson import LifeWork, new_life_work
+from gtp_engine.go.benson import LifeWork
 from gtp_engine.go.board import KO_COLOR, KO_POINT, TABLE, Board, IntArray, clear_ko
 from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.undo import RECORD_SIZE, play_recorded, undo
@@ -66,7 +66,7 @@ class ProofWork(NamedTuple):
 def new_proof_work(width: int, height: int, nodes: int) -> ProofWork:
     """Return work arrays for boards of this size and searches of up to `nodes` positions."""
     size = 1 << (2 * nodes + 2 * DEPTH).bit_length()
-    return zeros(ProofWork, n=padded_length(width, height), T=size, life=new_life_work(width, height))
+    return zeros(ProofWork, n=padded_length(width, height), T=size)
 
 
 class Aim(NamedTuple):

@@ -8,11 +8,12 @@ import pytest
 import reference
 from board_helpers import COLOR, board_of, map_of, random_position
 
-from gtp_engine.go.benson import alive_colors, area_map, new_life_work, pass_alive_map
+from gtp_engine.compiled.arrays import zeros
+from gtp_engine.go.benson import LifeWork, alive_colors, area_map, pass_alive_map
 from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import EMPTY
 
-work_of = functools.cache(new_life_work)
+work_of = functools.cache(lambda n: zeros(LifeWork, n=n))
 """Many positions share the arrays of a size."""
 
 
@@ -20,7 +21,7 @@ def run_map(position: reference.Position, kernel: object = pass_alive_map, *, su
     board = board_of(position)
     before = board.storage.tobytes()
     out = np.full(board.color.size, 7, dtype=np.int32)
-    kernel(board, suicide, work_of(position.width, position.height), out)
+    kernel(board, suicide, work_of(out.size), out)
     assert board.storage.tobytes() == before
     return out
 

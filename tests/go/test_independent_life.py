@@ -7,8 +7,9 @@ import pytest
 import reference
 from board_helpers import COLOR, board_of, map_of, points_of, random_position
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
-from gtp_engine.go.benson import new_life_work
+from gtp_engine.go.benson import LifeWork
 from gtp_engine.go.constants import EMPTY
 
 
@@ -17,7 +18,7 @@ def taxed_area(position: reference.Position, *, suicide: bool = False) -> tuple[
     board = board_of(position)
     before = board.storage.tobytes()
     area, out = (np.full(board.color.size, 7, dtype=np.int32) for _ in range(2))
-    balance = taxed_area_map(board, suicide, new_life_work(position.width, position.height), area, out)
+    balance = taxed_area_map(board, suicide, zeros(LifeWork, n=out.size), area, out)
     assert board.storage.tobytes() == before
     return balance, map_of(position, out)
 
@@ -77,7 +78,7 @@ def test_territory_after_cleanup_agrees_with_the_oracle(size: tuple[int, int], s
         area, out = (np.full(board.color.size, 7, dtype=np.int32) for _ in range(2))
         colors = np.zeros(board.color.size, dtype=np.int8)
         colors[list(points_of(position))] = [COLOR.get(cell, EMPTY) for cell in start]
-        balance = cleaned_up_map(board, colors, keeps_territory, suicide, new_life_work(*size), area, out)
+        balance = cleaned_up_map(board, colors, keeps_territory, suicide, zeros(LifeWork, n=out.size), area, out)
         expected = oracle_after_cleanup(position, start, keeps_territory=keeps_territory, suicide=suicide)
         assert (balance, map_of(position, out)) == expected, (reference.draw(position), start)
         maps.add(expected[1])

@@ -6,7 +6,8 @@ import pytest
 import reference
 from board_helpers import SEKI, game_of, random_position, score_area
 
-from gtp_engine.go.area import new_tax_work, tax_balance
+from gtp_engine.compiled.arrays import zeros
+from gtp_engine.go.area import TaxWork, tax_balance
 from gtp_engine.go.board import STRIDE, Board
 from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.rules import Rules, Tax
@@ -32,7 +33,7 @@ def expected(board: Board, tax: Tax) -> int:
 
 
 def counted(board: Board, tax: Tax, width: int, height: int) -> int:
-    return tax_balance(board.color, int(board.info[STRIDE]), tax is Tax.ALL, new_tax_work(width, height))
+    return tax_balance(board.color, int(board.info[STRIDE]), tax is Tax.ALL, zeros(TaxWork, n=board.color.size))
 
 
 @pytest.mark.parametrize("diagram", [TWO_GROUPS_AGAINST_ONE, SEKI, TWO_POINTS_THAT_ARE_ONE_EYE])

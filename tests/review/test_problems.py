@@ -12,7 +12,7 @@ from sgfmill import sgf
 
 from gtp_engine import Config, Game, Move, Rules, parse_vertex
 from gtp_engine.base.errors import ConfigError, IllegalMoveError, InvalidVertexError
-from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, parse_color, xy_to_point
 from gtp_engine.people.review.problems import (
@@ -116,8 +116,7 @@ def test_a_problem_gets_a_small_settled_board_of_both_sides(size: int) -> None:
     problem = {xy_to_point(x, y, width=lines) for x in range(4) for y in range(lines - 3, lines)}
     assert all(board.color_at(point) == original.color_at(frame.outside(point)) for point in problem)
     assert frame.inside(map(frame.outside, problem)) == problem
-    alive = np.zeros_like(board.board.color)
-    pass_alive_map(board.board, False, new_life_work(lines, lines), alive)
+    alive = pass_alive_owners(board.board, suicide=False)
     beyond = set(board_points(lines, lines)) - problem
     colors = [board.color_at(point) for point in beyond]
     assert all(alive[point] == board.color_at(point) for point in beyond if board.color_at(point))

@@ -27,7 +27,7 @@ from gtp_engine import Evaluator, EvaluatorInfo, Game, Rules
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import GOES_ON, IS_OVER, conditions_of_row, new_positions, view_board
-from gtp_engine.go.benson import new_life_work, pass_alive_map
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct import tree as trees
@@ -212,8 +212,7 @@ def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
 
 def in_pass_alive_territory(game: Game) -> set[int]:
     """Return the stones in the opponent's pass-alive territory."""
-    owner, color = np.zeros_like(game.board.color), game.board.color
-    pass_alive_map(game.board, game.rules.suicide, new_life_work(game.width, game.height), owner)
+    owner, color = pass_alive_owners(game.board, suicide=game.rules.suicide), game.board.color
     is_dead = ((color == BLACK) & (owner == WHITE)) | ((color == WHITE) & (owner == BLACK))
     return {*np.flatnonzero(is_dead).tolist()}
 

@@ -9,11 +9,12 @@ from fake_evaluators import rows_of
 from puct_support import game_from
 
 from gtp_engine import Game
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.go.area import area_margin
 from gtp_engine.go.board import Board, is_legal
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.tactics import is_eye
-from gtp_engine.search.puct.expand import new_results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.rng import new_states, random_below
 from gtp_engine.search.rollouts import rollout
 from gtp_engine.search.rollouts.patterns import fits_pattern, pattern_table
@@ -26,7 +27,8 @@ def roll(game: Game, policy: int, seed: int) -> tuple[Board, np.ndarray, bool]:
     It is played by a kernel of the games: one for this alone would take long to compile.
     """
     size = (game.width, game.height)
-    scratch, results = new_scratch(*size, new_states(1, seed)[0]), new_results(1, *size)
+    scratch = new_scratch(*size, new_states(1, seed)[0])
+    results = zeros(Results, S=1, n=scratch.board.color.size)
     limit = rollout.MOVES_PER_POINT * game.width * game.height
     play_rows(rows_of([game]), 1, policy, limit, results, scratch, rollout.new_rollout_work(*size))
     return scratch.board, scratch.first_player, bool(results.finished[0])

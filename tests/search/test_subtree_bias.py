@@ -11,12 +11,13 @@ from fake_evaluators import FakeEvaluator
 from puct_support import PLAIN, PassingEvaluator, Searching, config, game_from, run, tried_edges, visits_of
 
 from gtp_engine import EvaluatorInfo, Game, Move, parse_vertex
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import board_points, point_to_xy
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct import subtree_bias
-from gtp_engine.search.puct.expand import new_means_work, update_means
+from gtp_engine.search.puct.expand import MeansWork, update_means
 from gtp_engine.search.puct.root import params_of
 from gtp_engine.search.puct.tree import NEW, ROOT, UTILITY, UTILITY_SQUARE, WEIGHT, Extras, Tree, add_node, new_tree
 from gtp_engine.search.puct.tree_store import ReusableTree
@@ -48,7 +49,7 @@ def parent_and_child(tree: Tree, *, own: float, child: float, child_weight: floa
 
 @pytest.mark.parametrize("color", [BLACK, WHITE])
 def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: int) -> None:
-    tree, work = new_tree(20, 20, Extras(bias=True)), new_means_work(9, 9)
+    tree, work = new_tree(20, 20, Extras(bias=True)), zeros(MeansWork, n=9)
     bucket = subtree_bias.find_or_add_bucket(tree.bias, np.uint64(77))
     first = parent_and_child(tree, own=0.25, child=0.75, child_weight=16.0)
     update_means(tree, first, color, params(), work)

@@ -23,11 +23,12 @@ from puct_support import (
 )
 
 from gtp_engine import Config, Engine, Evaluator, EvaluatorInfo, Game, parse_vertex
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.go.board import CAPTURED, KO_COLOR, KO_POINT
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, RootPosition, SearchRequest
 from gtp_engine.search.puct import tree as trees
-from gtp_engine.search.puct.expand import new_means_work, remember, update_means
+from gtp_engine.search.puct.expand import MeansWork, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
 from gtp_engine.search.puct.transpositions import (
@@ -296,7 +297,7 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
     Its share is 1 / (1 + 3 · 0.5 · (1 + 2 · 0.25)) = 4 / 13.
     """
     remembered = new_remembered(8)
-    tree, work = trees.new_tree(3, 3, trees.Extras(graph=True, remembered=remembered)), new_means_work(9, 9)
+    tree, work = trees.new_tree(3, 3, trees.Extras(graph=True, remembered=remembered)), zeros(MeansWork, n=9)
     settings = config(static_score_weight=0, dynamic_score_weight=0)
     params = params_of(settings, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
     for node, visits in ((trees.add_node(tree), 100), (trees.add_node(tree), 400)):

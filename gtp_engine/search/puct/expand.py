@@ -34,12 +34,11 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import Evaluation, board_of, no_result, value_black
-from gtp_engine.go.area import TaxWork, new_tax_work
+from gtp_engine.go.area import TaxWork
 from gtp_engine.go.board import HEIGHT, STRIDE, WIDTH, IntArray, is_legal
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, padded_length
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.search.puct.cleanup import PHASE_PASSES, UNDECIDED, agreed_margin
 from gtp_engine.search.puct.leaves import COLLISION, CYCLE, EVALUATE, TERMINAL, TRANSPOSITION, Leaves
 from gtp_engine.search.puct.select import remove_virtual_visits
@@ -95,31 +94,20 @@ _REPLACED: Final = 0.75
 
 
 class MeansWork(NamedTuple):
-    """Work arrays for the means of a node and for final positions; m is the most moves a position can have."""
+    """Work arrays for the means of a node and for final positions; the padded length n exceeds any number of moves."""
 
-    weights: Annotated[NDArray[np.float64], "m"]  # of the children of a node
-    utilities: Annotated[NDArray[np.float64], "m"]  # of the children of a node, for the side to play there
+    weights: Annotated[NDArray[np.float64], "n"]  # of the children of a node
+    utilities: Annotated[NDArray[np.float64], "n"]  # of the children of a node, for the side to play there
     colors: Annotated[IntArray, "n"]
     tax: TaxWork
 
 
-def new_means_work(width: int, height: int) -> MeansWork:
-    """Return work arrays for boards of this size."""
-    n, tax = padded_length(width, height), new_tax_work(width, height)
-    return zeros(MeansWork, m=width * height + 1, n=n, tax=tax)
-
-
 class Results(NamedTuple):
-    """The final positions of rollouts, by the slots of a batch; a rollout that was cut off has none."""
+    """The final positions of rollouts from S positions; a rollout that was cut off has none."""
 
     finished: Annotated[NDArray[np.int8], "S"]  # 1 where the game came to an end
     margin: Annotated[NDArray[np.int64], "S"]  # Black's area less White's
     owner: Annotated[IntArray, "S", "n"]  # whose point it is: BLACK, WHITE or EMPTY
-
-
-def new_results(size: int, width: int, height: int) -> Results:
-    """Return zeros for the results of `size` positions."""
-    return zeros(Results, S=size, n=padded_length(width, height))
 
 
 # --- the leaf ---

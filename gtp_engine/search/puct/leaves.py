@@ -27,8 +27,8 @@ from gtp_engine.evaluation.positions import (
     new_positions,
     write_move,
 )
-from gtp_engine.go.area import TaxWork, new_tax_work
-from gtp_engine.go.benson import LifeWork, new_life_work
+from gtp_engine.go.area import TaxWork
+from gtp_engine.go.benson import LifeWork
 from gtp_engine.go.board import (
     EMPTY_COUNT,
     Board,
@@ -117,7 +117,7 @@ class Leaves(NamedTuple):
 
 
 class PathWork(NamedTuple):
-    """Work arrays for a path."""
+    """Work arrays for a path of up to D moves; D is MAX_DEPTH."""
 
     keys: Annotated[NDArray[np.uint64], MAX_DEPTH + 1]  # keys of its positions (`position_key`), the root's first
     first_key: Annotated[IntArray, 1]  # the first that counts: after the button's pass, or any (simple ko, clean-up)
@@ -133,12 +133,6 @@ def new_leaves(size: int, width: int, height: int) -> Leaves:
     """Return an empty batch of up to `size` playouts on boards of this size."""
     rows, positions = _ROWS_PER_PLAYOUT * size, new_positions(size, width, height)
     return zeros(Leaves, B=rows, n=padded_length(width, height), positions=positions)
-
-
-def new_path_work(width: int, height: int) -> PathWork:
-    """Return work arrays for boards of this size."""
-    n, life, tax = padded_length(width, height), new_life_work(width, height), new_tax_work(width, height)
-    return zeros(PathWork, n=n, life=life, tax=tax, cleanup=zeros(Cleanup, D=MAX_DEPTH, n=n))
 
 
 @kernel

@@ -10,15 +10,16 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import PASS, padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import RootPosition, find_position, follow_game
 from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
-from gtp_engine.search.puct.expand import new_means_work, new_results
+from gtp_engine.search.puct.expand import MeansWork, Results
 from gtp_engine.search.puct.expected_line import Bounds
-from gtp_engine.search.puct.leaves import EVALUATE, new_leaves, new_path_work
+from gtp_engine.search.puct.leaves import EVALUATE, MAX_DEPTH, PathWork, new_leaves
 from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
 from gtp_engine.search.puct.transpositions import add_all_keys
 from gtp_engine.search.puct.tree import (
@@ -48,7 +49,7 @@ class Batch:
         self.leaves: Final = new_leaves(size, width, height)
         self.evaluation: Final = new_evaluation(size, width, height)
         self.by_people: Final = new_evaluation(size, width, height) if with_people else None
-        self.results: Final = new_results(size, width, height)
+        self.results: Final = zeros(Results, S=size, n=padded_length(width, height))
         self.job: Job | None = None
 
     @property
@@ -94,8 +95,8 @@ class Buffers:
         self.root_positions: Final = new_positions(1, width, height)
         self.root_evaluation: Final = new_evaluation(1, width, height)
         self.root_by_people: Final = new_evaluation(1, width, height)
-        self.path_work: Final = new_path_work(width, height)
-        self.means_work: Final = new_means_work(width, height)
+        self.path_work: Final = zeros(PathWork, n=padded_length(width, height), D=MAX_DEPTH)
+        self.means_work: Final = zeros(MeansWork, n=padded_length(width, height))
         self.rollout_rng: Final = np.zeros(1, dtype=np.uint64)
         self.rng: Final = np.zeros(1, dtype=np.uint64)
         self.player: RolloutPlayer | None = None

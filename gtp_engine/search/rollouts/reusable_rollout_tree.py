@@ -7,7 +7,6 @@ import numpy as np
 
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
-from gtp_engine.go.area import new_tax_work
 from gtp_engine.go.board import storage_length
 from gtp_engine.go.constants import MAX_SIZE, padded_length
 from gtp_engine.search.limits import RootPosition, find_position
@@ -44,10 +43,7 @@ class RolloutBuffers:
         width, height = board_size
         n = padded_length(width, height)
         self.players: Final = [None if new_player is None else new_player(width, height) for _ in range(threads)]
-        self.works: Final = [
-            zeros(ThreadWork, n=n, tax=new_tax_work(width, height), rollout=new_rollout_work(width, height))
-            for _ in range(threads)
-        ]
+        self.works: Final = [zeros(ThreadWork, n=n, rollout=new_rollout_work(width, height)) for _ in range(threads)]
         length, rng = storage_length(width, height), new_states(batch, seed)
         self.leaves: Final = zeros(RolloutLeaves, B=batch, S=length, n=n, rng=rng)
 

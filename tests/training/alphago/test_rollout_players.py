@@ -11,6 +11,7 @@ from fake_evaluators import FakeEvaluator, rows_of
 from puct_support import AreaEvaluator, Searching, ShapedEvaluator, config, game_from, is_allowed, search, store_of
 
 from gtp_engine import Config, ConfigError, Game, Rules, parse_vertex
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
 from gtp_engine.evaluation.evaluator import ExclusiveEvaluator, Request
@@ -19,7 +20,7 @@ from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.evaluation_thread import RolloutPlayer
-from gtp_engine.search.puct.expand import Results, new_results
+from gtp_engine.search.puct.expand import Results
 from gtp_engine.search.puct.tree import LEAD, ROOT, VALUE
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import TACTICAL, UNIFORM
@@ -71,7 +72,7 @@ def script(*points: int) -> Preference:
 
 def play_out(player: RolloutPlayer, games: list[Game], is_dropped: Callable[[], bool] = lambda: False) -> Results:
     game = games[0]
-    positions, results = rows_of(games), new_results(len(games), game.width, game.height)
+    positions, results = rows_of(games), zeros(Results, S=len(games), n=game.board.color.size)
     player(positions, len(games), results, is_dropped)
     return results
 
