@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Final
 
-import numpy as np
-
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.board import storage_length
@@ -13,7 +11,7 @@ from gtp_engine.search.limits import RootPosition, find_position
 from gtp_engine.search.rng import new_states
 from gtp_engine.search.rollouts.rollout import new_rollout_work
 from gtp_engine.search.rollouts.rollout_select import RolloutLeaves, ThreadWork
-from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, copy_subtree, new_tree
+from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, copied_subtree, new_tree
 
 _INITIAL_CAPACITY: Final = 1 << 16
 _MAX_CHILDREN: Final = MAX_SIZE * MAX_SIZE + 1
@@ -87,9 +85,7 @@ class ReusableRolloutTree:
         if node is None:
             self.clear()
         elif node != ROOT:
-            smaller = new_tree(max(_INITIAL_CAPACITY, self.used))
-            copy_subtree(self.arrays, node, smaller, np.zeros(self.used, dtype=np.int32))
-            self.arrays = smaller
+            self.arrays = copied_subtree(self.arrays, node, max(_INITIAL_CAPACITY, self.used))
         self._position = position
         for work in self.buffers.works:
             work.owner[:] = work.beside_area[:] = work.rollouts[:] = 0

@@ -77,39 +77,22 @@ def new_tree(capacity: int) -> RolloutTree:
     return tree
 
 
-@kernel
-def _copy_node(source: RolloutTree, node: int, target: RolloutTree, place: int) -> None:
-    """Copy everything but the links to the children."""
-    target.move[place] = source.move[node]
-    target.visits[place] = source.visits[node]
-    target.value[place] = source.value[node]
-    target.amaf_visits[place] = source.amaf_visits[node]
-    target.amaf_value[place] = source.amaf_value[node]
-    target.prior_visits[place] = source.prior_visits[node]
-    target.prior_value[place] = source.prior_value[node]
-
-
-@kernel
-def copy_subtree(source: RolloutTree, node: int, target: RolloutTree, origin: NDArray[np.int32]) -> int:
-    """Return the number of nodes at and below `node`, copied breadth first to `target` with `node` as its root.
-
-    `origin` (work, int32[nodes of source]) is filled with the node that each copy came from.
-    """
-    _copy_node(source, node, target, wide(ROOT))
-    origin[ROOT] = node
-    count, place = wide(1), wide(0)
-    while place < count:
-        first = source.first_child[origin[place]]
-        if first != 0:
-            target.first_child[place] = count
-            target.child_count[place] = source.child_count[origin[place]]
-            for child in range(first, first + source.child_count[origin[place]]):
-                _copy_node(source, child, target, count)
-                origin[count] = child
-                count += 1
-        place += 1
-    target.info[USED] = count
-    return count
+def copied_subtree(source: RolloutTree, node: int, capacity: int) -> RolloutTree:
+    """Return a tree for `capacity` nodes with copies of `node`, its root, and of all nodes below it, breadth first."""
+    levels = [np.array([node])]
+    while levels[-1].size > 0:
+        parents = levels[-1][source.first_child[levels[-1]] != 0]
+        counts = source.child_count[parents].astype(np.int64)
+        before = np.cumsum(counts) - counts  # children of parents to the left
+        levels.append(np.repeat(source.first_child[parents] - before, counts) + np.arange(counts.sum()))
+    origins, target = np.concatenate(levels), new_tree(capacity)
+    for name in RolloutTree._fields[1:]:
+        getattr(target, name)[: origins.size] = getattr(source, name)[origins]
+    parents = np.flatnonzero(target.first_child)
+    counts = target.child_count[parents].astype(np.int64)
+    target.first_child[parents] = 1 + np.cumsum(counts) - counts
+    target.info[USED] = origins.size
+    return target
 
 
 class BeforeMove(NamedTuple):
