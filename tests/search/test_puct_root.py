@@ -283,7 +283,7 @@ def moves_of(*rows: tuple[int, int, float, float, float]) -> RootMoves:
         mean[[WEIGHT, UTILITY, SCORE, LEAD]] = visits, utility, score, lead
     found, visits = (np.array([row[i] for row in rows]) for i in (0, 1))
     none = np.zeros(len(rows))
-    return RootMoves(found, found, none, visits, visits, means, none, none)
+    return RootMoves(found, found, none, visits, means, none, none)
 
 
 @pytest.mark.parametrize(

@@ -68,53 +68,34 @@ class RootMoves(NamedTuple):
     points: NDArray[np.int64]  # [k] or PASS
     priors: Floats  # [k] as the search used them
     visits: NDArray[np.int64]  # [k] of the edges
-    node_visits: NDArray[np.int64]  # [k]
     means: Floats  # [k, MEAN_COLUMNS], the weights those of the edges
-    utilities: Floats  # [k] for the side to play, with the ending bonus
+    utilities: Floats  # [k] for the side to play, with the ending bonus if the move was tried
     radius: Floats  # [k] `lcb_stdevs` standard deviations
 
 
-def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig) -> RootMoves:
-    """Return the root's moves whose nodes have visits and that are not left out."""
-    first, tried = int(tree.first_edge[ROOT]), int(tree.tried[ROOT])
-    edges = slice(first, first + tried)
-    nodes, points = tree.child[edges].astype(np.int64), tree.move[edges].astype(np.int64)
-    visits, node_visits = edge_visits(tree, edges), tree.visits[nodes]
-    eligible = (node_visits > 0) & (root.avoid_until[root.color, points] <= 0)
-    nodes, points = nodes[eligible], points[eligible]
-    visits, node_visits = visits[eligible], node_visits[eligible]
+def root_moves(tree: Tree, root: Root, params: Params, config: PuctConfig, *, tried: bool = True) -> RootMoves:
+    """Return the root's moves whose nodes have visits and that are not left out.
+
+    Without `tried` it is all others that are not left out, with the root's own means but no weight.
+    """
+    edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
+    children = tree.child[edges]  # ROOT where the edge leads to none
+    has_visits = (children != ROOT) & (tree.visits[children] > 0)
+    edges = edges[(has_visits == tried) & (root.avoid_until[root.color, tree.move[edges]] <= 0)]
+    nodes = tree.child[edges].astype(np.int64) if tried else np.full(edges.size, ROOT)
+    points = tree.move[edges].astype(np.int64)
+    visits = edge_visits(tree, edges) if tried else np.zeros(edges.size, dtype=np.int64)
     means = tree.mean[nodes]
-    means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / node_visits)[:, np.newaxis]  # 1 unless edges have their own
+    means[:, [WEIGHT, WEIGHT_SQUARE]] *= (visits / tree.visits[nodes])[:, np.newaxis]  # 1 unless edges have their own
     sign, largest = 1.0 if root.color == BLACK else -1.0, utility_radius(params)
     return RootMoves(
         nodes=nodes,
         points=points,
-        priors=tree.prior[edges][eligible].astype(np.float64),
-        visits=visits,
-        node_visits=node_visits,
-        means=means,
-        utilities=sign * (means[:, UTILITY] + root.bonus[points]),
-        radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
-    )
-
-
-def untried_moves(tree: Tree, root: Root, params: Params, config: PuctConfig, tried: RootMoves) -> RootMoves:
-    """Return the root's moves that are neither among those `tried` nor left out, with its own means but no weight."""
-    edges = np.arange(tree.first_edge[ROOT], tree.first_edge[ROOT] + tree.edges[ROOT])
-    points = tree.move[edges]
-    edges = edges[(root.avoid_until[root.color, points] <= 0) & ~np.isin(points, tried.points)]
-    none = np.zeros(edges.size, dtype=np.int64)
-    means = np.repeat(tree.mean[[ROOT]], edges.size, axis=0)
-    means[:, [WEIGHT, WEIGHT_SQUARE]] = 0.0
-    return RootMoves(
-        nodes=none + ROOT,
-        points=tree.move[edges].astype(np.int64),
         priors=tree.prior[edges].astype(np.float64),
-        visits=none,
-        node_visits=none,
+        visits=visits,
         means=means,
-        utilities=(1.0 if root.color == BLACK else -1.0) * means[:, UTILITY],
-        radius=np.full(edges.size, 2.0 * config.lcb_stdevs * utility_radius(params)),
+        utilities=sign * (means[:, UTILITY] + (root.bonus[points] if tried else 0.0)),
+        radius=config.lcb_stdevs * np.array([deviation(mean, 1.0, largest) for mean in means]),
     )
 
 

@@ -144,7 +144,7 @@ def weight_of_edge(tree: Tree, edge: int) -> float:
     return weight * tree.edge_visits[edge] / max(1, tree.visits[child]) if has_edge_visits(tree) else weight
 
 
-def edge_visits(tree: Tree, edges: slice) -> NDArray[np.int64]:
+def edge_visits(tree: Tree, edges: slice | NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the playouts through tried edges, int64[k], as `visits_of_edge` does."""
     if tree.edge_visits.size > 0:
         return tree.edge_visits[edges].astype(np.int64)

@@ -19,7 +19,6 @@ from gtp_engine.search.puct.choose import (
     pruned,
     root_moves,
     selection_weights,
-    untried_moves,
 )
 from gtp_engine.search.puct.cleanup import PHASE_PASSES
 from gtp_engine.search.puct.expected_line import write_line
@@ -55,6 +54,8 @@ _LEAST_WEIGHT: Final = 1e-9
 _LEAST_PRIOR: Final = 1e-100
 """Least prior of a move that the search chose, for logarithms (KataGo's)."""
 
+_NO_LINE: Final = np.zeros((3, 0), dtype=np.int64)
+"""What follows a move that was not tried, as `write_line` has it."""
 
 Floats = NDArray[np.float64]
 
@@ -231,16 +232,10 @@ def node_report(kept: ReusableTree, node: int, color: int) -> SearchReport:
 
 def _node_move(kept: ReusableTree, edge: int, visits: int, color: int) -> MoveReport:
     """Return what a tree holds about a move that was tried, after which `color` is to play."""
-    tree = kept.tree
-    node, point = int(tree.child[edge]), int(tree.move[edge])
-    line = _line_from(kept, node, color)
-    return replace(
-        _with_results(point, visits, tree.mean[node], float(tree.prior[edge])),
-        pv=(point, *line[0].tolist()),
-        pv_visits=(visits, *line[1].tolist()),
-        weight=float(tree.mean[node, WEIGHT]),
-        surplus_visits=int(tree.visits[node]) - visits,
-    )
+    tree, node = kept.tree, int(kept.tree.child[edge])
+    point, line = int(tree.move[edge]), _line_from(kept, node, color)
+    move = _with_results(point, visits, tree.mean[node], float(tree.prior[edge]), line)
+    return replace(move, surplus_visits=int(tree.visits[node]) - visits)
 
 
 def _line_from(kept: ReusableTree, node: int, color: int) -> NDArray[np.int64]:
@@ -249,16 +244,17 @@ def _line_from(kept: ReusableTree, node: int, color: int) -> NDArray[np.int64]:
     return line[:, : write_line(kept.tree, node, color, kept.bounds, line)]
 
 
-def _with_results(point: int, visits: int, mean: Floats, prior: float) -> MoveReport:
-    """Return the report of a move with these results, and no continuation."""
+def _with_results(point: int, visits: int, mean: Floats, prior: float, line: NDArray[np.int64]) -> MoveReport:
+    """Return the report of a move with these results; `line` are the rows of `write_line` after it."""
     return MoveReport(
         point=point,
         visits=visits,
         expected_black=float(mean[VALUE]),
-        pv=(point,),
-        pv_visits=(visits,),
+        pv=(point, *line[0].tolist()),
+        pv_visits=(visits, *line[1].tolist()),
         prior=prior,
         no_result=float(mean[NO_RESULT]),
+        weight=float(mean[WEIGHT]),
         **_results(mean),
     )
 
@@ -300,7 +296,7 @@ def _moves(
     """
     tree, root, params, config = state.tree, state.root, state.params, state.config
     count, without_pass = tried.points.size, _leaves_out_pass(state, tried)
-    moves = tried if count > 0 else untried_moves(tree, root, params, config, tried)
+    moves = tried if count > 0 else root_moves(tree, root, params, config, tried=False)
     if moves.points.size == 0:
         return []
     if count > 0:
@@ -311,7 +307,7 @@ def _moves(
     if human is not None and human_config.human_move_share > 0.0:
         utilities = for_color(1.0, root.color) * moves.means[:, UTILITY]
         if count > 0 and random is not None:  # people also choose moves that were not tried
-            untried = untried_moves(tree, root, params, config, tried)
+            untried = root_moves(tree, root, params, config, tried=False)
             moves = RootMoves._make(map(np.concatenate, zip(tried, untried, strict=True)))
             weights = np.append(weights, np.zeros(untried.points.size))
             utilities = np.append(utilities, np.full(untried.points.size, utilities.mean()))
@@ -339,28 +335,21 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
     tree, mean, node = state.tree, moves.means[i], int(moves.nodes[i])
     point, visits, radius = int(moves.points[i]), int(moves.visits[i]), float(moves.radius[i])
     owned, deviation = state.move_ownership_at(node)
-    move = replace(
-        _with_results(point, visits, mean, float(moves.priors[i])),
-        human_prior=_human_prior(state, point),
-        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
-        utility_lcb=(float(moves.utilities[i]) if node == ROOT or mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
-        selection_weight=selection_weight,
-        ownership_black=owned,
-        ownership_stdev=deviation,
-    )
-    if node == ROOT:
-        return move
-    line = _line_from(state.kept, node, opponent(state.root.color))
+    is_tried = node != ROOT
+    line = _line_from(state.kept, node, opponent(state.root.color)) if is_tried else _NO_LINE
     if state.root.cleans_up:
         line = line[:, : _length_of_game(state.root.passes, (point, *line[0].tolist())) - 1]
     return replace(
-        move,
-        pv=(point, *line[0].tolist()),
-        pv_visits=(visits, *line[1].tolist()),
-        weight=float(mean[WEIGHT]),
-        surplus_visits=max(0, int(moves.node_visits[i]) - visits),
-        surplus_weight=max(0.0, float(tree.mean[node, WEIGHT] - mean[WEIGHT])),
+        _with_results(point, visits, mean, float(moves.priors[i]), line),
+        human_prior=_human_prior(state, point),
+        lcb=winrate_of(float(mean[VALUE]), state.root.color) - radius * _winrate_share(state.params),
+        utility_lcb=(float(moves.utilities[i]) if not is_tried or mean[WEIGHT] > 0.0 else 0.0) - radius,  # KataGo's
+        selection_weight=selection_weight,
+        surplus_visits=max(0, int(tree.visits[node]) - visits) if is_tried else 0,
+        surplus_weight=max(0.0, float(tree.mean[node, WEIGHT] - mean[WEIGHT])) if is_tried else 0.0,
         pv_surplus_visits=tuple((line[2] - line[1]).tolist()),
+        ownership_black=owned,
+        ownership_stdev=deviation,
     )
 
 
