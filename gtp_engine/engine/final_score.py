@@ -32,9 +32,9 @@ from gtp_engine.engine.game_end import (
 )
 from gtp_engine.engine.life_reading import doubtful_chains, is_in_doubt, read_out
 from gtp_engine.engine.searches import Searches
-from gtp_engine.go.area import remove_dead, territory_owners
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.board import CAPTURED, STRIDE
+from gtp_engine.go.board import CAPTURED
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import TRANSPOSE, Point, board_points, neighbors, points_by_number, transformed_points
 from gtp_engine.go.game import Game
@@ -341,10 +341,10 @@ def status_map(game: Game, dead: Collection[int]) -> dict[int, str]:
 
     Eyes in seki are no territory where the rules tax them.
     """
-    colors = remove_dead(game.board, dead)
-    stride = int(game.board.info[STRIDE])
-    owners = territory_owners(colors, stride)
-    in_seki = [group for group in find_groups(colors.tolist(), owners.tolist(), stride) if group.is_in_seki]
+    colors, owners = game.board.color.copy(), area_owners(game.board, dead)
+    colors[list(dead)] = EMPTY
+    groups = find_groups(colors.tolist(), owners.tolist(), game.width + 1)
+    in_seki = [group for group in groups if group.is_in_seki]
     seki = {point for group in in_seki for point in group.stones}
     if game.rules.tax is not Tax.NONE:
         owners[[point for group in in_seki for eye in group.eyes for point in eye]] = EMPTY

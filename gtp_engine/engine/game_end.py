@@ -12,9 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.go.area import area_owners, remove_dead
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.benson import pass_alive_owners
-from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import Move, board_points, neighbors
 from gtp_engine.go.game import Game
@@ -97,7 +96,7 @@ def estimate_status(game: Game, ownership: Ownership) -> StatusEstimate:
     proved = pass_alive_owners(game.board, suicide=game.rules.suicide)
     ownership = with_proofs(ownership, proved)
     dead = dead_stones(game, ownership)
-    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    owners = area_owners(game.board, dead)
     points = board_points(game.width, game.height)
     if not has_both_colors(game):  # stones of one colour surround everything, which proves nothing yet
         owners[game.board.color == EMPTY] = EMPTY
@@ -154,7 +153,7 @@ def settled(game: Game, status: StatusEstimate) -> StatusEstimate:
 
 def with_dead(game: Game, status: StatusEstimate, dead: frozenset[int]) -> StatusEstimate:
     """Return the status with these dead stones, and with the owners that the others on the board surround."""
-    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    owners = area_owners(game.board, dead)
     points = board_points(game.width, game.height)
     neutral = tuple(point for point in points if owners[point] == EMPTY)
     return replace(status, dead=dead, owners=owners, neutral=neutral, is_open=_is_open(game, neutral, dead))
@@ -184,7 +183,7 @@ def _misfit(game: Game, dead: frozenset[int], ownership: Ownership) -> float:
 
     A point of an open area that belongs to neither side fits no better than one whose owner is unknown.
     """
-    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    owners = area_owners(game.board, dead)
     assumed = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)
     misfit = float(np.abs(ownership - assumed)[list(board_points(game.width, game.height))].sum())
     for area in neutral_areas(game, owners):
@@ -196,7 +195,7 @@ def _misfit(game: Game, dead: frozenset[int], ownership: Ownership) -> float:
 def _other_dead(game: Game, dead: frozenset[int], status: StatusEstimate) -> Iterator[frozenset[int]]:
     """Yield the dead stones with the weakest chains of one colour beside a neutral area, or less a dead one there."""
     ownership = status.ownership_black
-    owners = area_owners(remove_dead(game.board, dead), int(game.board.info[STRIDE]))
+    owners = area_owners(game.board, dead)
     doubtful = sorted(
         (value, chain)
         for chain in chains_of(game)

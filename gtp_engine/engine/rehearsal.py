@@ -152,5 +152,5 @@ def _play(width: int, height: int) -> Game:
     FightReader(game.board, nodes=_VISITS).life(at[2][2])
     is_captured_defender_first(game.board, at[2][2], new_ladder_work(width, height))
     game.pass_alive(WHITE)
-    area_owners(game.board.color, width + 1)
+    area_owners(game.board)
     return game

@@ -11,7 +11,7 @@
   game/board.cpp), whose networks see these maps under such rules.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -33,11 +33,11 @@ _UNSEEN = -1
 
 
 @kernel
-def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) -> None:
+def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) -> int:
     """Set out[p] for every point: the colour of its stone, or the only colour that an empty point reaches.
 
-    Empty points that reach both colours or none, and the wall, become EMPTY.  `color`, `queue` (work) and `out` are
-    int32[n]; `color` is not changed.
+    Empty points that reach both colours or none, and the wall, become EMPTY.  Returns Black's area minus White's.
+    `color`, `queue` (work) and `out` are int32[n]; `color` is not changed.
     """
     for point in range(color.size):
         stone = color[point]
@@ -65,22 +65,16 @@ def owners_into(color: IntArray, stride: int, queue: IntArray, out: IntArray) ->
         if borders == BLACK or borders == WHITE:
             for i in range(write):
                 out[queue[i]] = borders
+    margin = 0
+    for point in range(out.size):
+        margin += wide(out[point] == BLACK) - wide(out[point] == WHITE)
+    return margin
 
 
 @kernel
 def area_margin(board: Board, queue: IntArray, owners: IntArray) -> int:
     """Return Black's area minus White's, and set `owners` as `owners_into` does."""
-    return margin_of(board.color, wide(board.info[STRIDE]), queue, owners)
-
-
-@kernel
-def margin_of(color: IntArray, stride: int, queue: IntArray, owners: IntArray) -> int:
-    """Return Black's area minus White's, and set `owners`; the arguments are those of `owners_into`."""
-    owners_into(color, stride, queue, owners)
-    margin = 0
-    for point in range(owners.size):
-        margin += wide(owners[point] == BLACK) - wide(owners[point] == WHITE)
-    return margin
+    return owners_into(board.color, wide(board.info[STRIDE]), queue, owners)
 
 
 class TaxWork(NamedTuple):
@@ -277,20 +271,12 @@ def _add_independent_pieces(board: Board, area: IntArray, work: LifeWork, out: I
     return balance
 
 
-def remove_dead(board: Board, dead: Collection[int]) -> IntArray:
-    """Return the colours of all points, int32[n], with the stones on the points `dead` taken off."""
-    colors = board.color.copy()
-    colors[np.fromiter(dead, dtype=np.int64, count=len(dead))] = EMPTY
-    return colors
+def area_owners(board: Board, dead: Iterable[int] = ()) -> IntArray:
+    """Return int32[n] with BLACK or WHITE for stones and empty points that reach only them, else EMPTY.
 
-
-def area_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return int32[n] with BLACK or WHITE for its stones and empty points that reach only them, else EMPTY."""
-    owners = np.zeros_like(colors)
-    owners_into(colors, stride, np.zeros_like(colors), owners)
+    The stones on `dead` are taken off before.
+    """
+    colors, owners = board.color.copy(), np.zeros_like(board.color)
+    colors[list(dead)] = EMPTY
+    owners_into(colors, int(board.info[STRIDE]), np.zeros_like(colors), owners)
     return owners
-
-
-def territory_owners(colors: IntArray, stride: int) -> IntArray:
-    """Return int32[n] with BLACK or WHITE for empty points that reach only stones of that colour, else EMPTY."""
-    return np.where(colors == EMPTY, area_owners(colors, stride), EMPTY)

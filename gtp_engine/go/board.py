@@ -486,20 +486,3 @@ def stones_placed(board: Board) -> int:
     for point in range(board.color.size):
         balance += wide(board.color[point] == BLACK) - wide(board.color[point] == WHITE)
     return balance
-
-
-def chain_points(board: Board, point: int) -> list[int]:
-    """Return the points of the chain on `point`, sorted; empty for an empty point."""
-    if board.color[point] not in (BLACK, WHITE):
-        return []
-    points = [point]
-    while board.next_stone[points[-1]] != point:
-        points.append(int(board.next_stone[points[-1]]))
-    return sorted(points)
-
-
-def chain_liberties(board: Board, point: int) -> list[int]:
-    """Return the liberties of the chain on `point`, sorted; empty for an empty point."""
-    stride = wide(board.info[STRIDE])
-    around = {stone + step for stone in chain_points(board, point) for step in (-1, 1, -stride, stride)}
-    return sorted(p for p in around if board.color[p] == EMPTY)

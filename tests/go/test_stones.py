@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gtp_engine.go import board as boards
-from gtp_engine.go.area import area_owners, territory_owners
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
@@ -37,16 +37,16 @@ def compare(game: Game, points: tuple[int, ...], *, suicide: bool) -> None:
     assert {point: board.color[point] for point in points if board.color[point] != EMPTY} == game.stones
     assert (int(board.hash[0]), int(board.info[boards.KO_POINT])) == (game.hash, (game.ko_point or NULL_POINT))
     assert {BLACK: board.info[boards.CAPTURED + WHITE], WHITE: board.info[boards.CAPTURED + BLACK]} == game.captures
+    owners = area_owners(board)
     for color in (BLACK, WHITE):
         assert [p for p in points if boards.is_legal(board, p, color, suicide)] == game.legal_points(color)
-        owners = territory_owners(board.color, game.width + 1)
-        assert np.flatnonzero(owners == color).tolist() == game.territory(color)
-    owned = area_owners(board.color, game.width + 1).tolist()
+        assert np.flatnonzero((owners == color) & (board.color == EMPTY)).tolist() == game.territory(color)
+    owned = owners.tolist()
     score = game.score()
     assert score.margin_black + game.area_komi == owned.count(BLACK) - owned.count(WHITE)
-    for point in game.stones:
-        assert game.chain(point) == boards.chain_points(board, point)
-        assert game.liberties(point) == boards.chain_liberties(board, point)
+    heads = {point: board.head[point] for point in game.stones}
+    for point, head in heads.items():
+        assert game.chain(point) == [each for each in heads if heads[each] == head]
 
 
 def test_a_board_that_was_asked_for_follows_the_game():

@@ -13,7 +13,7 @@ from gtp_engine.engine.game_end import chains_of
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import FIRST_CLEANUP, MAIN_PHASE, SECOND_CLEANUP, Conditions, Evaluation
 from gtp_engine.go.area import area_owners
-from gtp_engine.go.board import STRIDE, Board
+from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points, neighbors
 from gtp_engine.search.limits import Limits
@@ -249,9 +249,7 @@ class OwningEvaluator(PassingEvaluator):
         super().write_values(board, color, conditions, out, row)
         stones = [int(p) for p in np.flatnonzero((board.color == BLACK) | (board.color == WHITE))]
         lonely = [p for p in stones if board.color[p] == WHITE and board.size[board.head[p]] == 1]
-        colors = board.color.copy()
-        colors[lonely] = EMPTY
-        owners = area_owners(colors, int(board.info[STRIDE]))
+        owners = area_owners(board, lonely)
         out.ownership_black[row] = (0.85 if len(stones) % 2 == 0 else 0.7) * (
             (owners == BLACK) * 1.0 - (owners == WHITE)
         )
@@ -300,7 +298,7 @@ def dead_of(game: Game) -> set[int] | None:
     chains, colors = chains_of(game), game.board.color.copy()
     lonely = [chain[0] for chain in chains if len(chain) == 1 and colors[chain[0]] == WHITE]
     colors[lonely] = EMPTY
-    owners = area_owners(colors, int(game.board.info[STRIDE]))
+    owners = area_owners(game.board, lonely)
     neutral = [p for p in board_points(game.width, game.height) if owners[p] == EMPTY]
     around = [[colors[near] for near in neighbors(point, width=game.width)] for point in neutral]
     has_open_point = any(BLACK not in near and WHITE not in near for near in around)

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from gtp_engine.go.area import area_owners, remove_dead
-from gtp_engine.go.board import STRIDE, IntArray
+from gtp_engine.go.area import area_owners
+from gtp_engine.go.board import IntArray
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
 from gtp_engine.go.game import Game
@@ -27,7 +27,6 @@ def state_of(session: GameSession) -> dict[str, Any]:
     colors = game.board.color.copy()
     colors[list(session.placed)] = BLACK
     tally = game.tally(session.dead) if session.is_counted else {}
-    living = remove_dead(game.board, session.dead)
     clocks = {format_color(color): clock.left(color)._asdict() for color in (BLACK, WHITE)}
     return {
         "phase": session.phase.value,
@@ -53,7 +52,7 @@ def state_of(session: GameSession) -> dict[str, Any]:
         "dead": [*map(game.vertex, sorted(session.dead))],  # while they are marked, and in a game that was scored
         "score": str(session.score()) if session.phase is Phase.SCORING else "",  # with these dead stones, as "B+3.5"
         # Where the score is counted: whose each point is, and what each side has (`SideCount`).
-        "owners": rows_of(game, area_owners(living, int(game.board.info[STRIDE]))) if tally else (),
+        "owners": rows_of(game, area_owners(game.board, session.dead)) if tally else (),
         "tally": {format_color(color): {**asdict(each), "total": each.total} for color, each in tally.items()},
         "result": session.result,  # as SGF writes it; "" before the end
         "time": settings.time.words(),

@@ -12,9 +12,11 @@ All of it changes the evaluations of leaves before they go into the tree, so the
 from math import atanh, sqrt, tanh
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, view_board
-from gtp_engine.go.board import HEIGHT, WIDTH, Board, chain_liberties
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, opponent
+from gtp_engine.go.board import HEIGHT, WIDTH, Board
+from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
@@ -207,8 +209,10 @@ def _centre_weights(mirroring: Mirroring, board: Board) -> dict[int, float]:
             if mirroring.has_centre and weight == 0.0 and dx * dx + dy * dy <= _AROUND:
                 weight = _AROUND_CENTRE
             weights[xy_to_point(x, y, width=width)] = weight
-    if mirroring.has_centre:
-        weights |= dict.fromkeys(chain_liberties(board, mirroring.centre), _NEAR_CENTRE)
+    if mirroring.has_centre and board.color[mirroring.centre] != EMPTY:
+        chain = np.flatnonzero(board.head == board.head[mirroring.centre])
+        around = np.concatenate([chain + step for step in (-1, 1, -width - 1, width + 1)])
+        weights |= dict.fromkeys(around[board.color[around] == EMPTY].tolist(), _NEAR_CENTRE)
     return weights
 
 

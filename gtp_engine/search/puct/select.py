@@ -34,7 +34,7 @@ from typing import Final, NamedTuple
 
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import GROUP_TAX, HISTORY, MAIN_PHASE, NO_TAX, SIMPLE_KO, board_of, mix
-from gtp_engine.go.area import margin_of, tax_balance
+from gtp_engine.go.area import owners_into, tax_balance
 from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
@@ -382,13 +382,11 @@ def _score_terminal(params: Params, leaves: Leaves, row: int, work: PathWork) ->
         points = score_territory(work.cleanup, board, params.tax, params.suicide, work.life, work.colors, owner)
         leaves.margin[row] = points - params.territory_komi
         return
-    colors, stride = work.colors, wide(board.info[STRIDE])
+    colors, stride = board.color, wide(board.info[STRIDE])
     if params.friendly_pass:
+        colors = work.colors
         alive_colors(board, params.suicide, work.life, colors)
-    else:
-        for point in range(colors.size):
-            colors[point] = board.color[point]
-    margin = margin_of(colors, stride, work.queue, leaves.owner[row]) - params.komi + leaves.button[row]
+    margin = owners_into(colors, stride, work.queue, leaves.owner[row]) - params.komi + leaves.button[row]
     if params.tax != NO_TAX:
         margin -= tax_balance(colors, stride, params.tax == GROUP_TAX, work.tax)
     leaves.margin[row] = margin

@@ -22,7 +22,7 @@ from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Positions, new_positions
-from gtp_engine.go.area import territory_owners
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.board import clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, point_to_xy, transform, xy_to_point
@@ -245,7 +245,7 @@ def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> Non
     points, seen = board_points(width, height), set()
     for number, game in enumerate(games):
         colors = game.board.color
-        reached = territory_owners(colors, width + 1)
+        reached = np.where(colors == EMPTY, area_owners(game.board), EMPTY)
         for symmetry in range(symmetry_count(width, height)):
             for color, count in ((BLACK, 0), (WHITE, 5)):
                 refs = PositionRefs(np.array([number]), np.array([count]), np.array([color], dtype=np.int8))
