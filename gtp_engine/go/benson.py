@@ -144,9 +144,8 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
     """Return the number of regions of `color`, and set in `work` which of its chains are pass-alive.
 
     Afterwards `work.is_dropped[head]` is 0 for the pass-alive chains, and `work.is_open[r]` is 0 for the regions
-    bordered only by those.
+    bordered only by those.  A colour without stones has no regions.
     """
-    regions = _find_regions(board, color, suicide, work)
     chains = 0
     for point in range(board.color.size):
         if board.color[point] == color and board.head[point] == point:
@@ -154,6 +153,9 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
             work.support[point] = 0
             work.is_dropped[point] = 0
             chains += 1
+    if chains == 0:
+        return 0
+    regions = _find_regions(board, color, suicide, work)
     for index in range(regions):
         for i in range(work.vital_count[index]):
             work.support[work.vital[index, i]] += 1
@@ -168,15 +170,6 @@ def find_pass_alive(board: Board, color: int, suicide: bool, work: LifeWork) -> 
     return regions
 
 
-@spliced_kernel
-def _has_stone(board: Board, color: int) -> bool:
-    """Return whether a stone of `color` is on the board."""
-    for point in range(board.color.size):
-        if board.color[point] == color:
-            return True
-    return False
-
-
 @kernel
 def _mark_life(board: Board, color: int, suicide: bool, everything: bool, work: LifeWork, out: IntArray) -> None:
     """Set out[p] = color on the pass-alive chains and territory of one colour.
@@ -184,8 +177,6 @@ def _mark_life(board: Board, color: int, suicide: bool, everything: bool, work: 
     With `everything`, also on the regions that hold no enemy stone: always where pass-alive chains enclose them,
     elsewhere only on points not yet marked, so that the other colour's pass-alive territory is kept.
     """
-    if not _has_stone(board, color):
-        return
     regions = find_pass_alive(board, color, suicide, work)
     for point in range(board.color.size):
         if board.color[point] == color and work.is_dropped[board.head[point]] == 0:

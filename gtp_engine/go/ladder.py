@@ -100,7 +100,7 @@ def count_empty_neighbors(board: Board, point: int) -> int:
 
 
 @kernel
-def _would_capture_ko(board: Board, point: int, color: int) -> bool:
+def would_capture_ko(board: Board, point: int, color: int) -> bool:
     """Return whether `color` on `point` would capture exactly one stone and could be retaken at once (a ko)."""
     stride = wide(board.info[STRIDE])
     enemy = BLACK + WHITE - color
@@ -133,7 +133,7 @@ def _is_double_ko_death(board: Board, point: int, work: LadderWork, depth: int) 
     attacker = BLACK + WHITE - defender
     if count_empty_neighbors(board, a) > 0 or count_empty_neighbors(board, b) > 0:
         return False
-    if not (_would_capture_ko(board, a, attacker) and _would_capture_ko(board, b, attacker)):
+    if not (would_capture_ko(board, a, attacker) and would_capture_ko(board, b, attacker)):
         return False
     if _liberties_after(board, a, defender, work, depth) > 2 or _liberties_after(board, b, defender, work, depth) > 2:
         return False
@@ -363,16 +363,6 @@ def _mark_if_escape(board: Board, point: int, move: int, work: LadderWork, out: 
 
 
 @spliced_kernel
-def _mark_moves(board: Board, point: int, work: LadderWork, out: MarkArray) -> bool:
-    """Mark the moves that capture the chain on `point`, of two liberties, in a ladder; return whether there are any."""
-    mark = WORKS_FOR_WHITE if board.color[point] == BLACK else WORKS_FOR_BLACK
-    found = working_attacks_into(board, point, work, work.working)
-    for i in range(found):
-        out[work.working[i]] |= mark
-    return found > 0
-
-
-@spliced_kernel
 def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArray) -> None:
     """Set out[p], uint8[n], for every point to a sum of CAPTURED, WORKS_FOR_BLACK and WORKS_FOR_WHITE.
 
@@ -387,8 +377,14 @@ def ladder_marks(board: Board, counts: IntArray, work: LadderWork, out: MarkArra
         color = board.color[point]
         if (color != BLACK and color != WHITE) or board.head[point] != point or counts[point] > 2:
             continue
-        is_in_atari = counts[point] == 1
-        if is_captured_defender_first(board, point, work) if is_in_atari else _mark_moves(board, point, work, out):
+        if counts[point] == 1:
+            is_captured = is_captured_defender_first(board, point, work)
+        else:
+            found = working_attacks_into(board, point, work, work.working)
+            for i in range(found):
+                out[work.working[i]] |= WORKS_FOR_WHITE if color == BLACK else WORKS_FOR_BLACK
+            is_captured = found > 0
+        if is_captured:
             stone = wide(point)
             for _ in range(board.size[point]):
                 out[stone] |= CAPTURED

@@ -39,6 +39,7 @@ from gtp_engine.go.board import (
     stones_placed,
 )
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, WHITE
+from gtp_engine.go.ladder import would_capture_ko
 
 GAME_OVER: Final = SECOND_CLEANUP + 1
 """The phase after two passes in the second one."""
@@ -124,21 +125,12 @@ def play_move(cleanup: Cleanup, board: Board, move: int, color: int) -> None:
 
 @spliced_kernel
 def _stone_not_to_retake(cleanup: Cleanup, board: Board, move: int, color: int) -> int:
-    """Return the stone that `move` would take in a ko and that may not be retaken, or NULL_POINT.
-
-    A move takes a ko if the opponent surrounds it, and a single stone is all that it takes.
-    """
-    stride, opponent = wide(board.info[STRIDE]), BLACK + WHITE - color
-    taken, count = wide(NULL_POINT), wide(0)
-    for step in (-1, 1, -stride, stride):
-        neighbor = wide(move + step)
-        stone = board.color[neighbor]
-        if stone == EMPTY or stone == color:
-            return wide(NULL_POINT)
-        if stone == opponent and is_in_atari(board, wide(board.head[neighbor])):
-            taken, count = neighbor, count + 1
-    if count != 1 or board.size[board.head[taken]] != 1 or cleanup.no_retake[taken] == 0:
-        return wide(NULL_POINT)
+    """Return the stone that `move` would take in a ko and that may not be retaken, or NULL_POINT."""
+    taken, stride = wide(NULL_POINT), wide(board.info[STRIDE])
+    if would_capture_ko(board, move, color):
+        for step in (-1, 1, -stride, stride):
+            if cleanup.no_retake[move + step] != 0 and is_in_atari(board, wide(board.head[move + step])):
+                taken = move + step
     return taken
 
 
