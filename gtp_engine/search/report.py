@@ -3,15 +3,13 @@
 Results are Black's: `value_black` is in [−1, 1], −1 for a loss and 1 for a win; searches by rollouts
 add a small share of the margin.  `seen_by` converts them to the colour that a protocol wants.
 
-A report is complete when a search hands it out: front ends written for engines with networks draw scores and lower
-bounds, which `completed` derives for a search without a network, or with one that predicts no score, from the owner of
-every point and the results of every move.
+A report is complete when a search hands it out: front ends written for engines with networks draw scores, which
+`completed` derives from the owner of every point where no network predicts one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from math import sqrt
 from typing import Final, TypeVar
 
 import numpy as np
@@ -21,9 +19,6 @@ from gtp_engine.base.errors import counted
 from gtp_engine.go.constants import BLACK, NULL_POINT
 from gtp_engine.go.coords import to_color, transformed_points
 from gtp_engine.go.game import Game
-
-LCB_STDEVS: Final = 5.0
-"""Standard errors between a winrate and its lower bound in a search without a network; KataGo's `lcbStdevs`."""
 
 _Results = TypeVar("_Results", float, NDArray[np.floating])
 
@@ -234,29 +229,20 @@ def winrate_of(value_black: float, color: int | str) -> float:
 
 
 def completed(report: SearchReport, game: Game) -> SearchReport:
-    """Return a report of a search of `game` with scores, utilities, weights and bounds filled in.
+    """Return a report of a search of `game` with lead and score filled in.
 
     A report with a network's score is returned unchanged.  Otherwise the lead is the area by ownership, with what
     rollouts count beside it, less komi.  It is the same for every move, because ownership is not collected by move;
-    without ownership it stays 0.  Without a network the utility is the value, the weight the visits.
+    without ownership it stays 0.
     """
     if report.has_score:
         return report
     lead = 0.0
     if report.ownership_samples:
         lead = float(report.ownership_black.sum()) + report.beside_area_black - game.area_komi
-    if report.raw is not None:
-        moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
-        position = report.retrospect and replace(report.retrospect, lead_black=lead, score_black=lead)
-        return replace(report, lead_black=lead, score_black=lead, moves=moves, retrospect=position)
-    return replace(
-        report,
-        lead_black=lead,
-        score_black=lead,
-        utility_black=report.value_black,
-        weight=float(report.visits),
-        moves=tuple(_completed_move(move, report.to_play, lead) for move in report.moves),
-    )
+    moves = tuple(replace(move, lead_black=lead, score_black=lead) for move in report.moves)
+    position = report.retrospect and replace(report.retrospect, lead_black=lead, score_black=lead)
+    return replace(report, lead_black=lead, score_black=lead, moves=moves, retrospect=position)
 
 
 def turned_back(report: SearchReport, symmetry: int, game: Game) -> SearchReport:
@@ -270,21 +256,3 @@ def turned_back(report: SearchReport, symmetry: int, game: Game) -> SearchReport
     moves = (replace(move, point=back[move.point], pv=pv) for move, pv in zip(report.moves, lines, strict=True))
     ownership = report.ownership_black[order]
     return replace(report, moves=tuple(moves), ownership_black=ownership, raw=raw, priors=None, human=None)
-
-
-def _completed_move(move: MoveReport, to_play: int, lead: float) -> MoveReport:
-    winrate = winrate_of(move.value_black, to_play)
-    # One win and one loss are added for the standard error only: with few visits, all won or all lost, it would be 0
-    # and the bound would coincide with the mean.
-    share = (winrate * move.visits + 1) / (move.visits + 2)
-    bound = winrate - LCB_STDEVS * sqrt(share * (1 - share) / max(1, move.visits))
-    return replace(
-        move,
-        lead_black=lead,
-        score_black=lead,
-        utility_black=move.value_black,
-        weight=float(move.visits),
-        selection_weight=float(move.visits),
-        lcb=bound,
-        utility_lcb=2 * bound - 1,
-    )

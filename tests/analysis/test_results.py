@@ -117,7 +117,7 @@ class TestHashes:
 
 
 def test_reports_without_a_network_are_completed() -> None:
-    """The lead is what ownership promises less komi; bounds lie below the winrate and close in with visits."""
+    """The lead is what ownership promises less komi."""
     game = Game(9, komi=0.5)
     bare = SearchReport(
         to_play=WHITE,
@@ -130,10 +130,6 @@ def test_reports_without_a_network_are_completed() -> None:
         ownership_black=np.where(np.arange(game.board.color.size) == parse_vertex("A1", width=9, height=9), 1.0, 0.0),
     )
     full = completed(bare, game)
-    assert (full.lead_black, full.weight, full.utility_black) == (0.5, 100.0, -0.5)
-    assert all(move.lead_black == 0.5 for move in full.moves)
-    many, one = full.moves
-    assert many.lcb < 0.2 and one.lcb < 0.4
-    assert 0.2 - many.lcb < 0.4 - one.lcb
+    assert [each.lead_black for each in (full, *full.moves)] == [0.5, 0.5, 0.5]
     with_network = report_of(game)
     assert completed(with_network, game) is with_network

@@ -43,9 +43,14 @@ def search(game: Game, visits: int = 400, to_play: int | None = None, **values: 
 def test_a_search_with_a_seed_repeats_itself_with_any_number_of_threads(algorithm: str) -> None:
     reports = [search(Game(9), 333, search=algorithm, threads=threads) for threads in (1, 2, 3, 2)]
     assert len({tuple(visits_of(report)) for report in reports}) == 1
-    assert reports[0].visits == reports[0].playouts == sum(move.visits for move in reports[0].moves) == 333
+    assert reports[0].visits == reports[0].playouts == sum(move.weight for move in reports[0].moves) == 333
     assert all(np.array_equal(reports[0].ownership_black, report.ownership_black) for report in reports)
     assert visits_of(search(Game(9), 333, search=algorithm, seed=2)) != visits_of(reports[0])
+
+
+def test_bounds_lie_below_the_winrates_and_close_in_with_visits() -> None:
+    gaps = [move.seen_by(BLACK).winrate - move.lcb for move in search(Game(9), 333).moves]
+    assert gaps[-1] > gaps[0] > 0.0
 
 
 def test_the_signature_of_the_search_is_the_one_on_file() -> None:

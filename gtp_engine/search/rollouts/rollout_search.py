@@ -7,6 +7,7 @@ the leaves of a batch are played out by a pool of threads in kernels that hold n
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -37,6 +38,9 @@ from gtp_engine.search.rollouts.rollout_tree import ROOT
 
 _PV_LENGTH: Final = 12
 """Longest continuation reported, in moves."""
+
+_LCB_STDEVS: Final = 5.0
+"""Standard errors between a winrate and its lower bound; KataGo's `lcbStdevs`."""
 
 
 class RolloutSearch:
@@ -226,16 +230,19 @@ def rollout_progress(tree: ReusableRolloutTree, position: RolloutPosition, playo
 
 def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds: float) -> SearchReport:
     """Return the state of a search with `color` to play, the most visited move first."""
-    arrays, works = tree.arrays, tree.buffers.works
+    arrays, works, visits = tree.arrays, tree.buffers.works, int(tree.arrays.visits[ROOT])
+    value = float(arrays.value[ROOT]) / visits
     rollouts = sum(int(work.rollouts[0]) for work in works)
-    moves = [_move_report(tree, child) for child in tree.children(ROOT) if arrays.visits[child] > 0]
+    moves = [_move_report(tree, child, color) for child in tree.children(ROOT) if arrays.visits[child] > 0]
     moves.sort(key=lambda move: (-move.visits, -for_color(move.expected_black, color)))
     return SearchReport(
         to_play=color,
-        visits=int(arrays.visits[ROOT]),
+        visits=visits,
         playouts=playouts,
         seconds=seconds,
-        value_black=float(arrays.value[ROOT]) / max(1, int(arrays.visits[ROOT])),
+        value_black=value,
+        utility_black=value,
+        weight=float(visits),
         moves=tuple(moves),
         ownership_samples=rollouts,
         ownership_black=np.sum([work.owner for work in works], axis=0) / max(1, rollouts),
@@ -245,18 +252,32 @@ def rollout_report(tree: ReusableRolloutTree, color: int, playouts: int, seconds
     )
 
 
-def _move_report(tree: ReusableRolloutTree, child: int) -> MoveReport:
-    """Return the report of a move; few visits are supplemented by its prior and its all-moves-as-first results."""
+def _move_report(tree: ReusableRolloutTree, child: int, color: int) -> MoveReport:
+    """Return the report of a move of `color` with visits: the utility is the value, the weight the visits.
+
+    In the expected result, few visits are supplemented by the prior of the move and its all-moves-as-first results.
+    """
     arrays, line = tree.arrays, _most_visited_line(tree, child)
     prior, amaf, visits = float(arrays.prior_visits[child]), float(arrays.amaf_visits[child]), int(arrays.visits[child])
+    value = float(arrays.value[child]) / visits
+    winrate = winrate_of(value, color)
+    # One win and one loss are added for the standard error only: with few visits, all won or all lost, it would be 0
+    # and the bound would coincide with the mean.
+    share = (winrate * visits + 1) / (visits + 2)
+    bound = winrate - _LCB_STDEVS * sqrt(share * (1 - share) / visits)
     total = float(arrays.value[child] + arrays.amaf_value[child]) + prior * float(arrays.prior_value[child])
     return MoveReport(
         point=int(arrays.move[child]),
         visits=visits,
-        value_black=float(arrays.value[child]) / max(1, visits),
-        expected_black=total / max(1.0, float(visits) + prior + amaf),
+        value_black=value,
+        utility_black=value,
+        expected_black=total / (visits + prior + amaf),
         pv=tuple(int(arrays.move[node]) for node in line),
         pv_visits=tuple(int(arrays.visits[node]) for node in line),
+        lcb=bound,
+        utility_lcb=2 * bound - 1,
+        weight=float(visits),
+        selection_weight=float(visits),
     )
 
 
