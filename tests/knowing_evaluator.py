@@ -5,10 +5,9 @@ import time
 import numpy as np
 from fake_evaluators import UniformEvaluator
 
-from gtp_engine.compiled.arrays import zeros
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row, view_board
-from gtp_engine.go.benson import LifeWork, pass_alive_map
+from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import CAPTURED, Board
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 
@@ -27,8 +26,7 @@ class KnowingEvaluator(UniformEvaluator):
         positions, out = request.positions, request.out
         for row in range(request.rows):
             board, conditions = view_board(positions, row), conditions_of_row(positions, row)
-            owners = np.zeros(board.color.size, dtype=np.int32)
-            pass_alive_map(board, conditions.suicide, zeros(LifeWork, n=owners.size), owners)
+            owners = pass_alive_owners(board, suicide=conditions.suicide)
             stones = np.where(board.color <= WHITE, board.color, EMPTY)
             owners = np.where(owners == EMPTY, stones, owners)
             black = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)

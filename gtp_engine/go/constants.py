@@ -23,6 +23,9 @@ MIN_SIZE: Final = 2
 MAX_SIZE: Final = 25
 """Largest width and height, the limit of GTP 2 (26 letters without I)."""
 
+BUTTON_POINTS: Final = 0.5
+"""What the button is worth to the side that takes it, where the rules have one."""
+
 OCCURRENCES_WITHOUT_RESULT: Final = 3
 """Times that a position occurs without a pass in between before a game under simple ko has no result, as in KataGo."""
 

@@ -31,7 +31,6 @@ from gtp_engine.go.coords import (
     WHITE,
     Color,
     board_points,
-    format_color,
     point_to_xy,
     to_color,
     xy_to_point,
@@ -91,7 +90,7 @@ def format_board(game: "Game") -> str:
     point = NULL_POINT if last is None else last.point
     facts = (
         f"Move {len(game.moves)}, last {'none' if last is None else game.vertex(last.point)}, "
-        f"{format_color(color)} ({_CHARACTERS[color]}) to play",
+        f"{color} ({_CHARACTERS[color]}) to play",
         f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {komi}, rules {game.rules}",
     )
     colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from importlib import import_module
-from itertools import chain, cycle, takewhile
+from itertools import chain, takewhile
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -28,6 +28,7 @@ from gtp_engine.base.errors import (
 )
 from gtp_engine.go.constants import (
     BLACK,
+    BUTTON_POINTS,
     EMPTY,
     KEYS,
     NULL_POINT,
@@ -74,7 +75,6 @@ _REASONS: Final = {
     "superko": "{vertex} repeats an earlier position",
     "suicide": "{vertex} is suicide",
 }
-_BUTTON_POINTS: Final = 0.5
 _RECORDS: Final = "gtp_engine.sgf"
 """The package for records, which stands above this one and is imported on demand."""
 
@@ -283,7 +283,7 @@ class Game:
         number = self._button_move()
         if number is None:
             return 0.0
-        return _BUTTON_POINTS if self._moves[number].color == BLACK else -_BUTTON_POINTS
+        return BUTTON_POINTS if self._moves[number].color == BLACK else -BUTTON_POINTS
 
     @property
     def has_free_button(self) -> bool:
@@ -516,7 +516,7 @@ class Game:
         """Return what the points of each colour are made of without the chains on `dead`."""
         button = self.button_black
         if self.has_free_button:
-            button = _BUTTON_POINTS if self.to_play == BLACK else -_BUTTON_POINTS
+            button = BUTTON_POINTS if self.to_play == BLACK else -BUTTON_POINTS
         komi = self._komi + self._rules.handicap_points(self.handicap) - button
         stones, points = self._stones, self._chains_on(dead)
         return tally_position(
@@ -751,18 +751,6 @@ def listed_games(games: object) -> list[Game]:
     if not all(isinstance(game, Game) for game in found):
         raise ArgumentError(f"games {shown(games)}", expected="a list of Games")
     return found
-
-
-def moves_since(root: Game, root_color: int, game: Game, color: int) -> list[Point] | None:
-    """Return the points (or PASS) played since `root` with `root_color` to play; None if `game` does not continue it.
-
-    It does not if anything but the moves differs, if a side moved twice in a row, or if `color` would not be to play.
-    """
-    if not is_continued(root, game):
-        return None
-    moves, turns = game.moves[len(root.moves) :], cycle((root_color, opponent(root_color)))
-    colors = (*(move.color for move in moves), color)
-    return [move.point for move in moves] if all(each == next(turns) for each in colors) else None
 
 
 def is_continued(root: Game, game: Game) -> bool:

@@ -69,7 +69,7 @@ from gtp_engine.evaluation.positions import (
 from gtp_engine.go.area import cleaned_up_map, taxed_area_map
 from gtp_engine.go.benson import LifeWork, area_map
 from gtp_engine.go.board import HEIGHT, KO_POINT, WIDTH, Board, IntArray, count_liberties, stones_placed
-from gtp_engine.go.constants import BLACK, EMPTY, PASS, WALL, WHITE, padded_length
+from gtp_engine.go.constants import BLACK, BUTTON_POINTS, EMPTY, PASS, WALL, WHITE, padded_length
 from gtp_engine.go.ladder import (
     CAPTURED,
     WORKS_FOR_BLACK,
@@ -123,7 +123,6 @@ _PARITY: Final = 18
 _KOMI_UNIT: Final = 20.0
 _KOMI_MARGIN: Final = 20.0
 """Points: komi is clipped to the board's area and this much more (KataGo's KOMI_CLIP_RADIUS)."""
-_BUTTON_POINTS: Final = 0.5
 
 
 @kernel
@@ -132,7 +131,7 @@ def own_komi(positions: Positions, row: int, conditions: Conditions) -> float:
     komi = conditions.komi
     button = positions.button[row]
     if button != 0:
-        komi += _BUTTON_POINTS if button == WHITE else -_BUTTON_POINTS
+        komi += BUTTON_POINTS if button == WHITE else -BUTTON_POINTS
     if conditions.territory:
         placed = wide(positions.placed[row])
         if positions.phase[row] < SECOND_CLEANUP:

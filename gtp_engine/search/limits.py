@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from itertools import cycle
 from math import inf
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.go.constants import EMPTY
-from gtp_engine.go.game import Game, moves_since
+from gtp_engine.go.constants import EMPTY, opponent
+from gtp_engine.go.game import Game, is_continued
 from gtp_engine.search.report import SearchReport
 
 
@@ -61,17 +62,15 @@ class CancelToken:
         when the context ends.
         """
         with self._lock:
+            self._callbacks.append(callback)
             is_late = self._is_cancelled
-            if not is_late:
-                self._callbacks.append(callback)
         if is_late:
             callback()
         try:
             yield
         finally:
             with self._lock:
-                if not is_late:
-                    self._callbacks.remove(callback)
+                self._callbacks.remove(callback)
 
 
 @dataclass(frozen=True)
@@ -280,7 +279,7 @@ class RootPosition:
     ignores_history: bool = False
     """Whether the network is not told the moves that led to the root."""
     retaken: int = EMPTY
-    """As in `Limits`."""
+    """As in `SearchRequest`."""
 
 
 def find_position(
@@ -301,11 +300,17 @@ def find_position(
 def follow_game(
     child_by_move: Callable[[int, int], int | None], root: RootPosition, game: Game, color: int
 ) -> int | None:
-    """Return the node of a position as `find_position` does, however the tree was searched."""
-    moves = moves_since(root.game, root.color, game, color)
-    node = None if moves is None else _ROOT
-    for move in moves or ():
-        node = None if node is None else child_by_move(node, move)
+    """Return the node of a position as `find_position` does, however the tree was searched.
+
+    None also if a side has moved twice in a row since the root, or if `color` would not be to play.
+    """
+    moves, turns = game.moves[len(root.game.moves) :], cycle((root.color, opponent(root.color)))
+    colors = (*(move.color for move in moves), color)
+    if not is_continued(root.game, game) or any(each != next(turns) for each in colors):
+        return None
+    node: int | None = _ROOT
+    for move in moves:
+        node = None if node is None else child_by_move(node, move.point)
     return node
 
 

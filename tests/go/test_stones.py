@@ -41,12 +41,10 @@ def compare(game: Game, points: tuple[int, ...], *, suicide: bool) -> None:
     for color in (BLACK, WHITE):
         assert [p for p in points if boards.is_legal(board, p, color, suicide)] == game.legal_points(color)
         assert np.flatnonzero((owners == color) & (board.color == EMPTY)).tolist() == game.territory(color)
-    owned = owners.tolist()
     score = game.score()
-    assert score.margin_black + game.area_komi == owned.count(BLACK) - owned.count(WHITE)
-    heads = {point: board.head[point] for point in game.stones}
-    for point, head in heads.items():
-        assert game.chain(point) == [each for each in heads if heads[each] == head]
+    assert score.margin_black + game.area_komi == np.sum(owners == BLACK) - np.sum(owners == WHITE)
+    for point in (stones := game.stones):
+        assert game.chain(point) == [each for each in stones if board.head[each] == board.head[point]]
 
 
 def test_a_board_that_was_asked_for_follows_the_game():

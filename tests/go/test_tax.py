@@ -32,16 +32,15 @@ def expected(board: Board, tax: Tax) -> int:
     return (without[BLACK] - taxed[BLACK]) - (without[WHITE] - taxed[WHITE])
 
 
-def counted(board: Board, tax: Tax, width: int, height: int) -> int:
+def counted(board: Board, tax: Tax) -> int:
     return tax_balance(board.color, int(board.info[STRIDE]), tax is Tax.ALL, zeros(TaxWork, n=board.color.size))
 
 
 @pytest.mark.parametrize("diagram", [TWO_GROUPS_AGAINST_ONE, SEKI, TWO_POINTS_THAT_ARE_ONE_EYE])
 def test_taxes_that_are_equal_for_both_sides(diagram: str) -> None:
-    position = reference.parse(diagram)
-    board = game_of(position).board
+    board = game_of(reference.parse(diagram)).board
     for tax in (Tax.SEKI, Tax.ALL):
-        assert expected(board, tax) == counted(board, tax, position.width, position.height) == 0
+        assert expected(board, tax) == counted(board, tax) == 0
 
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 4), (5, 7), (9, 9), (19, 19)], ids=str)
@@ -51,7 +50,7 @@ def test_the_tax_of_random_positions_is_that_of_the_scoring(size: tuple[int, int
     for _ in range(40):
         board = game_of(random_position(rng, *size, rng.choice((1, 2, 3)) * size[0] * size[1])).board
         for tax in (Tax.SEKI, Tax.ALL):
-            balance = counted(board, tax, *size)
+            balance = counted(board, tax)
             assert balance == expected(board, tax)
             seen.add((tax, balance != 0))
     assert size == (2, 2) or len(seen) == 4, "with and without tax"

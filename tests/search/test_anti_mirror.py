@@ -25,9 +25,9 @@ from gtp_engine.search.puct.anti_mirror import (
     value_centre,
 )
 from gtp_engine.search.puct.leaves import EVALUATE, new_leaves
-from gtp_engine.search.puct.root import HALF_TURN, mirror
+from gtp_engine.search.puct.root import mirror
 
-REFLECTION = mirror(HALF_TURN, 13, 13)
+REFLECTION = mirror(3, 13, 13)
 
 
 def point(vertex: str) -> int:
@@ -150,7 +150,7 @@ def test_moves_around_the_centre_become_likelier() -> None:
 
 def test_on_even_boards_four_points_are_central() -> None:
     policy = np.full(Game(6).board.color.size, 0.1, dtype=np.float32)
-    raise_priors(Mirroring(WHITE, mirror(HALF_TURN, 6, 6), 0, False, False, True), [], Game(6).board, policy)
+    raise_priors(Mirroring(WHITE, mirror(3, 6, 6), 0, False, False, True), [], Game(6).board, policy)
     raised = np.round((policy - 0.1) / 0.9, 3)
     assert [int(np.count_nonzero(raised == np.float32(weight))) for weight in (0.3, 0.05)] == [4, 12]
 

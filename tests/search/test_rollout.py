@@ -27,8 +27,7 @@ def roll(game: Game, policy: int, seed: int) -> tuple[Board, np.ndarray, bool]:
     It is played by a kernel of the games: one for this alone would take long to compile.
     """
     size = (game.width, game.height)
-    scratch = new_scratch(*size, new_states(1, seed)[0])
-    results = zeros(Results, S=1, n=scratch.board.color.size)
+    scratch, results = new_scratch(*size, new_states(1, seed)[0]), zeros(Results, S=1, n=game.board.color.size)
     limit = rollout.MOVES_PER_POINT * game.width * game.height
     play_rows(rows_of([game]), 1, policy, limit, results, scratch, rollout.new_rollout_work(*size))
     return scratch.board, scratch.first_player, bool(results.finished[0])

@@ -17,11 +17,11 @@ import numpy as np
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, view_board
 from gtp_engine.go.board import HEIGHT, WIDTH, Board
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent
-from gtp_engine.go.coords import xy_to_point
+from gtp_engine.go.coords import MIRROR_COLUMNS, MIRROR_ROWS, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Scoring
 from gtp_engine.search.puct.leaves import EVALUATE, Leaves
-from gtp_engine.search.puct.root import HALF_TURN, Mirror, mirror
+from gtp_engine.search.puct.root import Mirror, mirror
 from gtp_engine.search.puct.utility import Params
 
 _LEAST_MIRRORED: Final = 7.0
@@ -82,7 +82,7 @@ class Mirroring(NamedTuple):
 
 def mirroring_in(game: Game, color: int) -> Mirroring | None:
     """Return what is known if the opponent of `color`, who is to play, mirrors; None if it does not."""
-    reflection = mirror(HALF_TURN, game.width, game.height)
+    reflection = mirror(MIRROR_ROWS | MIRROR_COLUMNS, game.width, game.height)
     if not _mirrors(game, color, reflection):
         return None
     enemy, centre, width, height = opponent(color), NULL_POINT, game.width, game.height

@@ -20,7 +20,7 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import KO_POINT
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, opponent, padded_length
-from gtp_engine.go.coords import board_points, neighbors, transform, xy_to_point
+from gtp_engine.go.coords import board_points, neighbors, transformed_points, xy_to_point
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Ko, Scoring
 from gtp_engine.go.tactics import count_captures
@@ -52,10 +52,6 @@ _TAKEN_OVER: Final = tuple(field.name for field in fields(PuctConfig) if field.n
 
 Mirror = tuple[int, ...]
 """Where a symmetry of the board takes each point, by point; PASS, NULL_POINT and the wall stay where they are."""
-
-
-HALF_TURN: Final = 3
-"""The number of the symmetry that reverses rows and columns; see `coords.transform`."""
 
 
 def new_root(position: RootPosition, positions: Positions, left_out: Collection[int] = ()) -> Root:
@@ -313,9 +309,5 @@ def duplicates(game: Game, color: int, mirrors: list[Mirror]) -> set[int]:
 @cache
 def mirror(number: int, width: int, height: int) -> Mirror:
     """Return symmetry `number`, numbered as in `coords.transform`."""
-    points = list(range(padded_length(width, height)))
-    for y in range(height):
-        for x in range(width):
-            point = xy_to_point(x, y, width=width)
-            points[point] = xy_to_point(*transform(x, y, number, width=width, height=height), width=width)
-    return tuple(points)
+    moved: dict[int, int] = {**transformed_points(number, width, height)}
+    return tuple(int(moved.get(point, point)) for point in range(padded_length(width, height)))

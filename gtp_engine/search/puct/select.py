@@ -37,7 +37,7 @@ from gtp_engine.evaluation.positions import GROUP_TAX, HISTORY, MAIN_PHASE, NO_T
 from gtp_engine.go.area import owners_into, tax_balance
 from gtp_engine.go.benson import alive_colors
 from gtp_engine.go.board import STRIDE
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, BUTTON_POINTS, NULL_POINT, PASS, WHITE
 from gtp_engine.search.puct.cleanup import GAME_OVER, PHASE_PASSES, phase_key, score_territory
 from gtp_engine.search.puct.leaves import (
     COLLISION,
@@ -91,8 +91,6 @@ _LEAST_VIRTUAL_SHARE: Final = 0.25
 
 _RANDOM_STEPS: Final = 1 << 24
 """Number of values that a uniform random number in (0, 1] or [0, 1) can have."""
-
-_BUTTON_POINTS: Final = 0.5
 
 _FRIENDLY_PASSES: Final = 3
 """Passes that end a game, else PHASE_PASSES, inside a search where players may pass before they capture dead stones:
@@ -336,7 +334,7 @@ def _descend(tree: Tree, root: Root, params: Params, leaves: Leaves, row: int) -
         if move != PASS:
             passes = 0
         elif root.free_button and button == 0.0:
-            passes, button = 0, _BUTTON_POINTS if color == BLACK else -_BUTTON_POINTS
+            passes, button = 0, BUTTON_POINTS if color == BLACK else -BUTTON_POINTS
         else:
             passes += 1
             if passes >= PHASE_PASSES:  # a game that goes on begins with the second pass, a clean-up phase after it

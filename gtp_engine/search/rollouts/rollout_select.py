@@ -34,7 +34,7 @@ from gtp_engine.go.board import (
     play_assume_legal,
     view_storage_in_kernel,
 )
-from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE
+from gtp_engine.go.constants import BLACK, BUTTON_POINTS, NULL_POINT, PASS, WHITE
 from gtp_engine.search.repetition import position_key, would_repeat
 from gtp_engine.search.rng import State
 from gtp_engine.search.rollouts.rollout import RolloutWork, count_area, play_out
@@ -42,8 +42,6 @@ from gtp_engine.search.rollouts.rollout_tree import ROOT, USED, BeforeMove, Roll
 
 MAX_DEPTH: Final = 512
 """Longest path from the root; deeper nodes are leaves."""
-
-_BUTTON_POINTS: Final = 0.5
 
 
 class RolloutParams(NamedTuple):
@@ -161,7 +159,8 @@ def _select_leaf(
         if move == PASS:
             clear_ko(board)
             if free_button:  # from here on, earlier positions may recur
-                free_button, button, first_key = False, _button_points(color), depth + 1
+                free_button, first_key = False, depth + 1
+                button = BUTTON_POINTS if color == BLACK else -BUTTON_POINTS
             else:
                 passes += 1
         else:
@@ -183,12 +182,6 @@ def _select_leaf(
     leaves.is_over[row] = wide(passes >= 2)
     leaves.button[row] = button
     leaves.has_free_button[row] = wide(free_button)
-
-
-@inlined_kernel
-def _button_points(taker: int) -> float:
-    """Return the points Black has from the button when `taker`, a colour, has it."""
-    return _BUTTON_POINTS if taker == BLACK else -_BUTTON_POINTS
 
 
 @kernel
@@ -243,7 +236,7 @@ def _write_result(params: RolloutParams, leaves: RolloutLeaves, row: int, board:
         margin = count_area(board, work.owner)
         work.rollouts[0] += 1
         if leaves.has_free_button[row] == 1 and first_player[PASS] != 0:
-            beside += _button_points(wide(first_player[PASS]))
+            beside += BUTTON_POINTS if first_player[PASS] == BLACK else -BUTTON_POINTS
         first_player[PASS] = 0  # passing later is no evidence about passing now
     if params.tax != NO_TAX:
         beside -= tax_balance(board.color, wide(board.info[STRIDE]), params.tax == GROUP_TAX, work.tax)
