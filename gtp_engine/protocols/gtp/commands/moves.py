@@ -136,28 +136,19 @@ def final_status_list(server: GtpServer, args: Command) -> str:
     return "\n".join(show_vertices(engine.game, group) for group in engine.groups_by_status(status, server.cancel))
 
 
-def show_move(game: Game, choice: "Choice") -> str:
-    """Return the move that the engine chose: a vertex, pass or resign."""
-    return "resign" if choice.resign else game.vertex(choice.point)
-
-
 def ponder_when_sent(server: GtpServer, choice: "Choice") -> None:
     """Have the engine ponder after a choice that it has played, once the reply with the move has been sent."""
     server.after_reply = partial(server.engine.ponder, server.cancel, after=choice)
 
 
 def record_choice(server: GtpServer, choice: "Choice") -> str:
-    """Store a choice, and how gomill-explain_last_move explains it; return its move as text."""
+    """Store a choice and a line that explains it; return its move as text: a vertex, pass or resign."""
+    game, report = server.engine.game, choice.report
+    move = "resign" if choice.resign else game.vertex(choice.point)
     server.last_choice = choice
-    server.explanation = explain(server.engine.game, choice)
-    return show_move(server.engine.game, choice)
-
-
-def explain(game: Game, choice: "Choice") -> str:
-    """Return one line about a choice: move, winrate, visits and expected continuation."""
-    report, move = choice.report, show_move(game, choice)
     if report.best is None:
-        return f"{move} without a search"
-    percent = 100 * report.winrate
-    expected = show_vertices(game, report.best.pv)
-    return f"{move}, winrate {percent:.1f}% after {counted(report.visits, 'visit')}, expected {expected}"
+        server.explanation = f"{move} without a search"
+    else:
+        found = f"winrate {100 * report.winrate:.1f}% after {counted(report.visits, 'visit')}"
+        server.explanation = f"{move}, {found}, expected {show_vertices(game, report.best.pv)}"
+    return move
