@@ -173,12 +173,12 @@ class Referee:
         """Return the scores by "referee", and by "first" and "second" if those engines give one."""
         scores = {player.side: normalize_score(score) for player in players if (score := player.final_score())}
         if self._settings.referee == "board":
-            decision = normalize_score(str(game.score()))
+            decision = str(game.score())
         elif self._settings.referee == "players" and (agreed := agreed_score(list(scores.values()))):
             decision = agreed
         else:
             with self._lock:
-                decision = normalize_score(self._estimate(game))
+                decision = self._estimate(game)
         return {"referee": decision} | {side: scores[side] for side in SIDES if side in scores}
 
     def _estimate(self, game: Game) -> str:
@@ -206,14 +206,11 @@ def agreed_score(scores: Sequence[str]) -> str | None:
     >>> agreed_score(["W+9", "W+8"]), agreed_score(["0", "0"]), agreed_score(["B+1", "0"]), agreed_score(["W+8"])
     ('W+8', '0', None, None)
     """
-    found = [_SCORE.fullmatch(score) for score in scores]
-    if len(scores) < len(SIDES):
+    if len(scores) < len(SIDES) or len({score[:1] for score in scores}) > 1:
         return None
-    if all(score == "0" for score in scores):
-        return "0"
-    if None in found or len({score[0] for score in scores}) > 1:
+    if not all(score == "0" or _SCORE.fullmatch(score) for score in scores):
         return None
-    return min(scores, key=lambda score: float(score[2:]))
+    return min(scores, key=lambda score: float(score[2:] or 0))
 
 
 class FinishedGame(NamedTuple):
