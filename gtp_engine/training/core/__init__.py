@@ -1,6 +1,6 @@
 """What every training run uses; independent of what is learned and from which data.
 
-loop  learning    the training loop with its `Task`, batches prepared in advance; the settings of learning
+loop  learning    the training loop, of which runs are derived, and its batches; the settings of learning
 devices           where and in which precision torch computes, on how many threads
 optimizer         how weights change: gradients, steps, the average of the weights
 checkpoint        what a run leaves behind

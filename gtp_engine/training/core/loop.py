@@ -320,7 +320,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
 
 
 class _Means:
-    """Means over the positions since the last report: of the gradient's norm and of a task's figures."""
+    """Means over the positions since the last report: of the gradient's norm and of the run's figures."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
