@@ -199,6 +199,8 @@ class _Match:
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _failures: dict[MatchSide, int] = field(init=False, default_factory=lambda: dict.fromkeys(SIDES, 0))
     _not_played: dict[int, str] = field(init=False, default_factory=dict)
+    _openings: Sequence[Opening] = field(init=False)
+    _pending: deque[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """Find what is to be played; raises MatchError."""
