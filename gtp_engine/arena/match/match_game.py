@@ -242,7 +242,7 @@ def play_game(
     seats = {BLACK: engines[black], WHITE: engines[other_side(black)]}
     for color, player in seats.items():
         player.sit_down(color)
-    ending = _set_up(game, seats) or _play_on(game, seats, settings, referee)
+    ending = _play(game, seats, settings, referee)
     placed = [f"{int(move.color)}{game.vertex(move.point)}" for move in (*game.setup_stones, *game.moves)]
     record = GameRecord(
         game=number,
@@ -257,18 +257,13 @@ def play_game(
     return FinishedGame(record, game)
 
 
-def _set_up(game: Game, seats: dict[int, MatchEngine]) -> _Ending | None:
-    """Prepare both engines; return the ending if one of them fails."""
+def _play(game: Game, seats: dict[int, MatchEngine], settings: MatchSettings, referee: Referee) -> _Ending:
+    """Prepare both engines, and let them move in turn until the game has ended."""
     for color, player in seats.items():
         try:
             player.set_up_game(game)
         except (EngineDiedError, EngineTimeoutError) as error:
             return _won_by(seats[opponent(color)], "failure", str(error))
-    return None
-
-
-def _play_on(game: Game, seats: dict[int, MatchEngine], settings: MatchSettings, referee: Referee) -> _Ending:
-    """Let the engines move in turn until the game has ended."""
     while not game.is_over:
         if game.has_no_result:
             return _Ending(VOID, "draw", "cycle", "no result: a position occurred for the third time")

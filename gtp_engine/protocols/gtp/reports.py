@@ -142,10 +142,10 @@ def _evaluation_lines(evaluation: Evaluation, row: int, game: Game, legal: set[i
     return [
         *result_lines(evaluation, row, is_human=is_human),
         "policy",
-        *board_rows(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
+        board_text(game, lambda p: f"{policy[p]:8.6f}" if policy[p] > 0 or p in legal else "     NAN"),
         f"policyPass {policy[PASS]:8.6f}",
         "whiteOwnership",
-        *board_rows(game, lambda point: f"{ownership[point]:9.7f}"),
+        board_text(game, lambda point: f"{ownership[point]:9.7f}"),
     ]
 
 
@@ -167,10 +167,10 @@ def result_lines(evaluation: Evaluation, row: int, *, is_human: bool = False) ->
     ]
 
 
-def board_rows(game: Game, show: Callable[[int], str]) -> list[str]:
+def board_text(game: Game, show: Callable[[int], str]) -> str:
     """Return a line for each row of the board, from the top, with `show` applied to its points."""
-    points = board_points(game.width, game.height)
-    return [" ".join(map(show, points[start : start + game.width])) for start in range(0, len(points), game.width)]
+    points, width = board_points(game.width, game.height), game.width
+    return "\n".join(" ".join(map(show, points[start : start + width])) for start in range(0, len(points), width))
 
 
 def _at_least(count: int, report: SearchReport) -> tuple[MoveReport, ...]:

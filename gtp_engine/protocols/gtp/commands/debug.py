@@ -17,7 +17,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.ladder import stones_in_ladders
 from gtp_engine.go.tactics import eye_map
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, read_point, read_stone, show_vertices
-from gtp_engine.protocols.gtp.reports import board_rows
+from gtp_engine.protocols.gtp.reports import board_text
 from gtp_engine.protocols.gtp.server import GtpServer, command
 
 _UNLIMITED: Final = 1e30
@@ -171,4 +171,4 @@ def pass_alive(server: GtpServer, args: Command) -> str:
 
 def _color_board(game: Game, values: Any, names: Mapping[int, str]) -> str:
     """Return one row of color names for each row of the board, from the top; `values` is indexed by point."""
-    return "\n".join(board_rows(game, lambda point: names.get(int(values[point]), NO_COLOR)))
+    return board_text(game, lambda point: names.get(int(values[point]), NO_COLOR))

@@ -1,7 +1,7 @@
 """Commands that evaluate the position by the network or a short search, for GoGui's drawings and as KataGo does."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from gtp_engine.base.errors import counted, shown
 from gtp_engine.base.machine import available_cores
@@ -10,7 +10,7 @@ from gtp_engine.go.clock import read_number
 from gtp_engine.go.coords import format_color, is_color, parse_color
 from gtp_engine.go.game import Game
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, parse_integer, show_vertices
-from gtp_engine.protocols.gtp.reports import board_rows, format_evaluation, result_lines, search_text
+from gtp_engine.protocols.gtp.reports import board_text, format_evaluation, result_lines, search_text
 from gtp_engine.protocols.gtp.server import SYNTAX_ERROR, GtpServer, command
 
 SEARCH_SECONDS: Final = 1.0
@@ -30,14 +30,15 @@ _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
 def policy(server: GtpServer, args: Command) -> str:
     """Map: the network's probability of each move, from 0 to 1, without a search."""
     engine = server.engine
-    return _number_board(engine.game, engine.raw_evaluation().policy[0])
+    shares = engine.raw_evaluation().policy[0]
+    return board_text(engine.game, lambda point: f"{shares[point]:.3f}")
 
 
 @command("tengen-ownership", "")
 def ownership(server: GtpServer, args: Command) -> str:
     """Map: the expected owner of each point after a second of search, 1 for Black, -1 for White."""
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
-    return _number_board(server.engine.game, report.ownership_black)
+    return board_text(server.engine.game, lambda point: f"{report.ownership_black[point]:.3f}")
 
 
 @command("tengen-top_moves", "")
@@ -64,11 +65,6 @@ def winrate(server: GtpServer, args: Command) -> str:
     report = server.engine.search(SEARCH_SECONDS, cancel=server.cancel)
     color, lead = format_color(report.to_play), report.seen_by(report.to_play).lead
     return f"Winrate: {color} {100 * report.winrate:.1f}%\nLead: {color} {lead:+.1f}\nVisits: {report.visits}"
-
-
-def _number_board(game: Game, values: Any) -> str:
-    """Return one row of numbers for each row of the board, from the top; `values` is indexed by point."""
-    return "\n".join(board_rows(game, lambda point: f"{float(values[point]):.3f}"))
 
 
 @command("kata-raw-nn", "[COLOR] [SYMMETRY] [OPTIMISM]")
