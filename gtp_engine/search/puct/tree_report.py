@@ -74,7 +74,7 @@ class SearchState(NamedTuple):
     human_config: HumanConfig
     mirrors: list[Mirror]
     duplicates: set[int]
-    move_ownership: bool
+    move_ownership: bool  # whether to report the ownership below each move
 
     @property
     def tree(self) -> Tree:
@@ -85,11 +85,6 @@ class SearchState(NamedTuple):
     def human(self) -> RawEvaluation | None:
         """The human-like network's evaluation of the root, if there is one."""
         return self.kept.human
-
-    def move_ownership_at(self, node: int) -> tuple[OwnershipMap, OwnershipMap]:
-        """Return mean and deviation of the ownership at a node; both are None unless those of moves are asked for."""
-        owned = ownership_below(self.tree, node) if self.move_ownership else None
-        return (None, None) if owned is None else (owned[0].astype(np.float32), owned[1].astype(np.float32))
 
 
 def raw_evaluation(evaluation: Evaluation, row: int, *, has_score: bool) -> RawEvaluation:
@@ -334,7 +329,7 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
     """Return the report of move i, which has this selection weight; without a line if it was not tried."""
     tree, mean, node = state.tree, moves.means[i], int(moves.nodes[i])
     point, visits, radius = int(moves.points[i]), int(moves.visits[i]), float(moves.radius[i])
-    owned, deviation = state.move_ownership_at(node)
+    owned = ownership_below(tree, node) if state.move_ownership else None
     is_tried = node != ROOT
     line = _line_from(state.kept, node, opponent(state.root.color)) if is_tried else _NO_LINE
     if state.root.cleans_up:
@@ -348,8 +343,8 @@ def _move(state: SearchState, moves: RootMoves, i: int, selection_weight: float)
         surplus_visits=max(0, int(tree.visits[node]) - visits) if is_tried else 0,
         surplus_weight=max(0.0, float(tree.mean[node, WEIGHT] - mean[WEIGHT])) if is_tried else 0.0,
         pv_surplus_visits=tuple((line[2] - line[1]).tolist()),
-        ownership_black=owned,
-        ownership_stdev=deviation,
+        ownership_black=None if owned is None else owned[0].astype(np.float32),
+        ownership_stdev=None if owned is None else owned[1].astype(np.float32),
     )
 
 
