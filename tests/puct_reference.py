@@ -175,9 +175,7 @@ class ReferenceSearch:
                 value, score = value or 1 - 2 * self.config.draw_wins_white, margin + 0.5 - self.config.draw_wins_white
             return PositionEvaluation(value, 0.0, score, 0.0, -2.0, 0.0)
         positions, out = new_positions(1, game.width, game.height), new_evaluation(1, game.width, game.height)
-        conditions = conditions_of(
-            game, passing_hacks=self.config.passing_hacks, draw_wins_white=self.config.draw_wins_white
-        )
+        conditions = conditions_of(game, self.config.draw_wins_white)._replace(passing_hacks=self.config.passing_hacks)
         write_game(positions, 0, game, pass_goes_on=pass_goes_on, conditions=conditions)
         evaluator.evaluate(Request(positions, 1, out))
         moves = [PASS, *game.legal_points()]

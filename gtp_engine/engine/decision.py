@@ -117,7 +117,7 @@ class Decision:
         them.
         """
         point = level.draw(self.game, self.report, self.left_out | useless_points(self.game, self.status, self.color))
-        if point != PASS or not counts_all_stones(self.game):
+        if point != PASS or not counts_all_stones(self.game.rules):
             return point
         report = self.ending.confirm(self.color) or self.report
         return self._capture_of_dead(report, estimate_status(self.game, report.ownership_black))
@@ -129,7 +129,7 @@ class Decision:
         pass, it may also be one that is only expected.
         """
         game, status = self.game, self.status
-        if not counts_all_stones(game):
+        if not counts_all_stones(game.rules):
             return PASS
         enemy = opponent(self.color)
         dead = [chain for chain in chains_of(game) if chain[0] in status.dead and game.board.color[chain[0]] == enemy]

@@ -251,7 +251,7 @@ class Engine:
     def undo(self, count: int = 1) -> None:
         """Take back moves; raises CannotUndoError (and does nothing) if there are fewer."""
         self.game.undo(count)
-        self._chooser.forget_lost_moves()
+        self._chooser.resignation.reset()
         self._resigned = EMPTY
 
     @exclusive
@@ -287,7 +287,7 @@ class Engine:
             if ponder:
                 self.ponder(task.cancel, after=choice)
         elif play:
-            self._chooser.forget_lost_moves()  # the next search for this move must not count as another lost move
+            self._chooser.resignation.reset()  # the next search for this move must not count as another lost move
         return choice
 
     @exclusive
@@ -426,8 +426,10 @@ class Engine:
         self._background.end()
         game = of_kind(game or self.game, Game, "game")
         color = to_color(game.to_play if color is None else color)
-        symmetries = _checked_symmetries(symmetries)
-        return self._searches.evaluate(game, color, symmetries, optimism, by_people=by_people)
+        chosen = tuple(symmetries) if isinstance(symmetries, Iterable) else ()
+        if not chosen or any(symmetry not in (*range(8), ALL_SYMMETRIES) for symmetry in chosen):
+            raise ConfigError(f"symmetries {shown(symmetries)}", expected="numbers from 0 to 7")
+        return self._searches.evaluate(game, color, chosen, optimism, by_people=by_people)
 
     @exclusive
     def evaluate(self, games: Iterable[Game], *, all_orientations: bool = False) -> list[PositionEvaluation]:
@@ -481,8 +483,20 @@ class Engine:
 
     @exclusive
     def outcome(self, cancel: CancelToken | None = None) -> FinalScore:
-        """Return the score with the dead stones and the owner of each point, and whether it is counted."""
-        return self._scorer.outcome(self.game, self._ready_to_score(cancel))
+        """Return the score with the dead stones and the owner of each point, and whether it is counted.
+
+        Kernels that are being compiled are not awaited, as that takes minutes on a busy machine, unless the score is to
+        repeat exactly, or comes from rollouts, of which the interpreter plays too few.
+        """
+        cancel = _token(cancel)
+        self._background.end()
+        exactly = self._chooser.repeats_exactly(TimeBudget(inf, inf))
+        plays_out = self._resources.plays_out(impartial_config(self._resources, self.config))
+        if exactly or plays_out or not self.kernels.is_compiling:
+            self.kernels.wait(cancel)
+        else:
+            self._log(f"Still compiling ({self.kernels.progress}): the score takes longer than usual.")
+        return self._scorer.outcome(self.game, cancel)
 
     def _final_status(self, cancel: CancelToken | None = None) -> dict[Point, str]:
         return self.outcome(cancel).statuses
@@ -568,7 +582,6 @@ class Engine:
 
     def _seed_searches(self) -> None:
         """Let searches repeat if the configuration has a seed, and only then: they are slower for it."""
-        self._chooser.is_seeded = self.config.search.seed is not None
         self._searches.set_seed(None if self.config.search.seed is None else abs(self.seed))
 
     @exclusive
@@ -578,7 +591,6 @@ class Engine:
         self._background.end()
         self._searches.set_seed(abs(seed))
         self._chooser.set_seed(abs(seed))
-        self._chooser.is_seeded = True
         self._scorer.clear()
 
     @exclusive
@@ -665,22 +677,6 @@ class Engine:
         self.game.set_handicap(points)
         return [stone.point for stone in self.game.setup_stones]
 
-    def _ready_to_score(self, cancel: CancelToken | None) -> CancelToken:
-        """End the background search, and wait for kernels; return the token of the search that comes.
-
-        Kernels that are being compiled are not awaited, as that takes minutes on a busy machine, unless the score is to
-        repeat exactly, or comes from rollouts, of which the interpreter plays too few.
-        """
-        cancel = _token(cancel)
-        self._background.end()
-        exactly = self._chooser.repeats_exactly(TimeBudget(inf, inf))
-        plays_out = self._resources.plays_out(impartial_config(self._resources, self.config))
-        if exactly or plays_out or not self.kernels.is_compiling:
-            self.kernels.wait(cancel)
-        else:
-            self._log(f"Still compiling ({self.kernels.progress}): the score takes longer than usual.")
-        return cancel
-
     def _prepared_board(self) -> tuple[int, int]:
         """Return the board to get ready for: that of the game, else one that the network plays."""
         current = (self.game.width, self.game.height)
@@ -706,11 +702,3 @@ def _token(cancel: CancelToken | None) -> CancelToken:
 def _seed_of(config: Config) -> int:
     """Return the seed that is configured, or else a random one."""
     return random.getrandbits(32) if config.search.seed is None else config.search.seed
-
-
-def _checked_symmetries(symmetries: Iterable[int]) -> tuple[int, ...]:
-    """Return the symmetries as a tuple; raises ConfigError for none, and for what is none."""
-    chosen = tuple(symmetries) if isinstance(symmetries, Iterable) else ()
-    if not chosen or any(symmetry not in (*range(8), ALL_SYMMETRIES) for symmetry in chosen):
-        raise ConfigError(f"symmetries {shown(symmetries)}", expected="numbers from 0 to 7")
-    return chosen

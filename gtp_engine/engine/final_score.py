@@ -25,7 +25,6 @@ from gtp_engine.engine.game_end import (
     counts_all_stones,
     estimate_status,
     has_both_colors,
-    reach,
     settled,
     with_dead,
     with_proofs,
@@ -37,9 +36,9 @@ from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import CAPTURED
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import TRANSPOSE, Point, board_points, neighbors, points_by_number, transformed_points
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, after_move
 from gtp_engine.go.rules import Scoring, Tax
-from gtp_engine.go.scoring import Score, find_groups
+from gtp_engine.go.scoring import Score, components, find_groups
 from gtp_engine.search.limits import CancelToken, Limits
 from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import for_color
@@ -133,7 +132,7 @@ class Scorer:
         left, taken, expected = game, frozenset[int](), self._expect(game, cancel)
         leads = {each.to_play: each.lead_black for each in expected}
         status = estimate_status(game, np.mean([each.ownership_black for each in expected], axis=0))
-        if game.is_over and counts_all_stones(game):
+        if game.is_over and counts_all_stones(game.rules):
             return FinalScore(game.copy(), game.score(), with_dead(game, status, frozenset()))
         while game.is_over and not status.is_open and (chain := _left_to_die(left, status, expected)):
             if cancel.is_cancelled:
@@ -190,9 +189,7 @@ class Scorer:
         chains = [each for each in chains if game.board.color[each[0]] != color]
         chains = [each for each in chains if chain_ownership(game, each, ownership) >= DEAD_BELOW]
         for point in (each for each in known.likely if chains and game.is_legal(each, color)):
-            after = game.copy()
-            after.play(point, color)
-            found = self._evaluated(after, opponent(color)).ownership_black
+            found = self._evaluated(after_move(game, point, color), opponent(color)).ownership_black
             for chain in chains:
                 if chain_ownership(game, chain, found) <= -DECIDED:
                     ownership[chain] = found[chain]
@@ -369,9 +366,10 @@ def groups_with_status(game: Game, statuses: dict[Point, str], status: str) -> l
     chains = [chain for chain in chains_of(game) if statuses[game.point(chain[0])] == status]
     if status != DEAD:
         return chains
-    groups: list[set[int]] = []
-    for chain in chains:
-        reachable = reach(game, chain, np.isin(game.board.color, (EMPTY, game.board.color[chain[0]])))
-        joined = {*chain}.union(*(group for group in groups if not reachable.isdisjoint(group)))
-        groups = [*(group for group in groups if joined.isdisjoint(group)), joined]
-    return sorted(sorted(group) for group in groups)
+    colors, groups = game.board.color, list[list[int]]()
+    for color in (BLACK, WHITE):
+        dead = {point for chain in chains if colors[chain[0]] == color for point in chain}
+        passable = [point for point in board_points(game.width, game.height) if colors[point] in (EMPTY, color)]
+        areas = components(passable, game.width + 1)
+        groups += [sorted(area & dead) for area in areas if area & dead]
+    return sorted(groups)

@@ -7,6 +7,7 @@ proof replaces the average.  `decision` puts it together with what searches and 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,9 +17,10 @@ from gtp_engine.go.area import area_owners
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE, opponent
 from gtp_engine.go.coords import Move, board_points, neighbors
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, replayed
 from gtp_engine.go.phases import may_stop
-from gtp_engine.go.rules import Ko, Scoring
+from gtp_engine.go.rules import Ko, Rules, Scoring
+from gtp_engine.go.scoring import components
 from gtp_engine.go.tactics import would_be_self_atari
 from gtp_engine.search.puct.cleanup import DECIDED
 from gtp_engine.search.report import MoveReport, SearchReport, for_color
@@ -139,15 +141,9 @@ def settled(game: Game, status: StatusEstimate) -> StatusEstimate:
     ownership contradicts that, those chains beside the area are dead, or alive, which make the owners of all points fit
     the ownership best: a few doubtful stones are worth less than what depends on them.  Chains beyond doubt stay.
     """
-    dead, misfit = status.dead, _misfit(game, status.dead, status.ownership_black)
-    while True:
-        options = (
-            (_misfit(game, option, status.ownership_black), option) for option in _other_dead(game, dead, status)
-        )
-        least, option = min(options, key=lambda found: found[0], default=(misfit, dead))
-        if least >= misfit:
-            break
-        dead, misfit = option, least
+    dead, misfit = status.dead, partial(_misfit, game, ownership=status.ownership_black)
+    while misfit(best := min(_other_dead(game, dead, status), key=misfit, default=dead)) < misfit(dead):
+        dead = best
     return with_dead(game, status, dead)
 
 
@@ -159,16 +155,10 @@ def with_dead(game: Game, status: StatusEstimate, dead: frozenset[int]) -> Statu
     return replace(status, dead=dead, owners=owners, neutral=neutral, is_open=_is_open(game, neutral, dead))
 
 
-def neutral_areas(game: Game, owners: NDArray[np.int32]) -> list[set[int]]:
+def neutral_areas(game: Game, owners: NDArray[np.int32]) -> list[frozenset[int]]:
     """Return the connected areas of points that belong to neither side by `owners`."""
-    left = {point for point in board_points(game.width, game.height) if owners[point] == EMPTY}
-    passable = np.zeros(owners.size, dtype=np.bool_)
-    passable[list(left)] = True
-    areas = []
-    while left:
-        areas.append(reach(game, [min(left)], passable))
-        left -= areas[-1]
-    return areas
+    neutral = [point for point in board_points(game.width, game.height) if owners[point] == EMPTY]
+    return sorted(components(neutral, game.width + 1), key=min)
 
 
 def _is_open(game: Game, area: Iterable[int], dead: frozenset[int]) -> bool:
@@ -212,26 +202,14 @@ def _other_dead(game: Game, dead: frozenset[int], status: StatusEstimate) -> Ite
                     yield option
 
 
-def counts_all_stones(game: Game) -> bool:
-    """Return whether the rules count every stone left on the board, as Tromp-Taylor's do: no dead ones are removed."""
-    return game.rules.scoring is Scoring.AREA and not game.rules.friendly_pass_ok
-
-
-def reach(game: Game, chain: Iterable[int], passable: NDArray[np.bool_]) -> set[int]:
-    """Return the points connected to a chain through `passable` ones (by point), the chain included."""
-    seen = set(chain)
-    waiting = list(seen)
-    while waiting:
-        for neighbor in neighbors(waiting.pop(), width=game.width):
-            if passable[neighbor] and neighbor not in seen:
-                seen.add(neighbor)
-                waiting.append(neighbor)
-    return seen
+def counts_all_stones(rules: Rules) -> bool:
+    """Return whether rules count every stone left on the board, as Tromp-Taylor's do: no dead ones are removed."""
+    return rules.scoring is Scoring.AREA and not rules.friendly_pass_ok
 
 
 def may_be_over(game: Game) -> bool:
     """Return whether the players may agree that nothing is left to play for, so that it takes time to confirm it."""
-    return may_stop(game) and not counts_all_stones(game)
+    return may_stop(game) and not counts_all_stones(game.rules)
 
 
 def goes_in_circles(game: Game) -> bool:
@@ -254,12 +232,9 @@ def goes_round(game: Game, move: Move) -> bool:
 
 def _moves_made_here(game: Game) -> Iterator[Move]:
     """Yield the moves that were made while the same stones were on the board, with stones played since."""
-    earlier = game.copy()
-    earlier.undo(len(game.moves))
-    for number, move in enumerate(game.moves):
+    for number, (earlier, move) in enumerate(zip(replayed(game), game.moves, strict=False)):
         if earlier.hash == game.hash and any(later.point != PASS for later in game.moves[number:]):
             yield move
-        earlier.play(move, tolerant=True)
 
 
 def opponent_may_atari(game: Game, status: StatusEstimate, chain: list[int]) -> bool:
@@ -300,5 +275,5 @@ def is_useless(game: Game, point: int, status: StatusEstimate, color: int) -> bo
     owner = int(status.proved[point])
     if point == PASS or owner == EMPTY:
         return False
-    has_to_capture = counts_all_stones(game) and owner == color
+    has_to_capture = counts_all_stones(game.rules) and owner == color
     return not (has_to_capture and point in liberties_of_dead(game, status, color))

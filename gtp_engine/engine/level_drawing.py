@@ -23,7 +23,7 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.go.board import clone
 from gtp_engine.go.constants import PASS, opponent
 from gtp_engine.go.coords import neighbors
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, after_move
 from gtp_engine.go.ladder import is_captured_defender_first, new_ladder_work
 from gtp_engine.go.phases import is_late
 from gtp_engine.go.tactics import count_captures, is_real_eye, would_be_self_atari
@@ -65,8 +65,7 @@ class Blunders:
         if is_real_eye(board, point, color):
             return OWN_EYE
         captured = count_captures(board, point, color)
-        after = self._game.copy()
-        after.play(point, color)
+        after = after_move(self._game, point, color)
         if would_be_self_atari(board, point, color) and len(after.chain(point)) >= MANY_STONES:
             return SELF_ATARI
         if captured == 0 and point in self._lost and len(after.liberties(point)) <= 2:
@@ -84,8 +83,7 @@ class Blunders:
 
     def refuted(self, point: int) -> Game | None:
         """Return the game after a move and the capture of the largest chain that it leaves in atari, None if none."""
-        after = self._game.copy()
-        after.play(point, self._color)
+        after = after_move(self._game, point, self._color)
         stones = [*self._savable, *([] if point == PASS else [point])]
         exposed = [stone for stone in stones if len(after.liberties(stone)) == 1]
         for stone in sorted(exposed, key=lambda stone: -len(after.chain(stone))):
@@ -181,7 +179,7 @@ def choose_move(game: Game, color: int, found: Found, settings: LevelSettings, r
         shares[drawn] = 0.0
         if not game.is_legal(point, color) or blunders.kind(point) is not None:
             continue
-        lead = yield _after(game, point, color)
+        lead = yield after_move(game, point, color)
         checks += 1
         if for_color(found.lead_black - lead, color) <= settings.tolerance * random.standard_exponential():
             return point
@@ -196,7 +194,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     """
     if blunders.kind(found.best) is None:
         return found.best
-    refuted = blunders.refuted(found.best) or _after(game, found.best, color)
+    refuted = blunders.refuted(found.best) or after_move(game, found.best, color)
     least = for_color((yield refuted), color) + _CLEARLY_BETTER
     best = found.best
     likely = np.argsort(-found.policy, kind="stable")[:_LIKELY_MOVES].tolist()
@@ -204,7 +202,7 @@ def _best_unless_refuted(game: Game, color: int, found: Found, blunders: Blunder
     for point in dict.fromkeys([*blunders.rescues(), *likely]):
         if point in found.excluded:
             continue
-        lead = for_color((yield _after(game, point, color)), color)
+        lead = for_color((yield after_move(game, point, color)), color)
         if lead > least and blunders.kind(point) is not None and (capture := blunders.refuted(point)) is not None:
             lead = min(lead, for_color((yield capture), color))
         if lead > least:
@@ -221,13 +219,6 @@ def _shares(found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArra
     points = np.flatnonzero(weights)
     relative = weights[points] / max(weights.max(), 1e-30)
     return points, relative ** (1.0 / temperature)
-
-
-def _after(game: Game, point: int, color: int) -> Game:
-    """Return the game after a move."""
-    after = game.copy()
-    after.play(point, color)
-    return after
 
 
 def found_at(

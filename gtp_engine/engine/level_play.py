@@ -13,7 +13,6 @@ import numpy as np
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config, HumanConfig
-from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS, MAX_LEVEL
 from gtp_engine.engine.level_drawing import choose_move, found_at
 from gtp_engine.engine.level_table import (
@@ -25,13 +24,12 @@ from gtp_engine.engine.level_table import (
     scaled,
     settings_of,
 )
-from gtp_engine.engine.resources import Resources
-from gtp_engine.engine.searches import Searches, evaluate_game, impartial_config, new_searcher
+from gtp_engine.engine.searches import Searches, evaluate_game
 from gtp_engine.evaluation.evaluator import ANY_SYMMETRY, Evaluator
 from gtp_engine.go.game import Game
 from gtp_engine.nn.evaluators import LoadShipped
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.search.limits import Limits, Searcher, SearchRequest, Watcher
+from gtp_engine.search.limits import Limits, SearchRequest, Watcher
 from gtp_engine.search.puct.tree_report import raw_evaluation
 from gtp_engine.search.report import SearchReport, for_color
 
@@ -70,7 +68,7 @@ class LevelPlay:
         self._main: Final = searches
         self._load_shipped: Final = load_shipped
         self._levels: LevelTable | None = None
-        self._search: tuple[Config, Searcher] | None = None
+        self._beside: Searches | None = None
         self._random = np.random.default_rng(seed)
 
     @property
@@ -103,15 +101,15 @@ class LevelPlay:
 
     def describe(self, width: int, height: int) -> str:
         """Return a sentence about the level on this board, for the log."""
-        profile = _profile(self._settings(width, height))
+        profile = self._settings(width, height).profile
         people = f"{self._human.info.name} with profile {profile}, chosen for this strength"
         return f"Level {self.level}: {people}; {self._table().describe()}."
 
     def search(self, game: Game, color: int, request: SearchRequest, watcher: Watcher) -> SearchReport:
         """Return the network's evaluation, and that of people's moves; no analysis makes it stronger."""
         limits = Limits(1, watcher, request.limits.playouts, request.limits.cancel)
-        report = self._searcher().run(game, replace(request, limits=limits), to_play=color)
-        profile = str(_profile(self._settings(game.width, game.height)))
+        report = self._searches().search_afresh(game, color, replace(request, limits=limits))
+        profile = str(self._settings(game.width, game.height).profile)
         config = self._main.config.with_values({"human.human_profile": profile, "puct.root_policy_optimism": 0.0})
         people = evaluate_game(self._human, game, color, config, (ANY_SYMMETRY,))
         return replace(report, human=raw_evaluation(people, 0, has_score=self._human.info.has_score))
@@ -121,14 +119,11 @@ class LevelPlay:
         assert report.raw is not None and report.human is not None, "`search` has found both"
         found = found_at(game, report.to_play, report.raw, report.human.policy, excluded)
         settings = self._settings(game.width, game.height)
-        question = choose_move(game, report.to_play, found, settings, self._random)
-        strong, config = self._strong()
-        assert strong.evaluator is not None, "it has one"
-        config = config.with_values({"puct.root_policy_optimism": 0.0})
+        question, searches = choose_move(game, report.to_play, found, settings, self._random), self._searches()
         try:
             after = next(question)
             while True:
-                evaluation = evaluate_game(strong.evaluator, after, after.to_play, config, (ANY_SYMMETRY,))
+                evaluation = searches.evaluate(after, after.to_play, (ANY_SYMMETRY,), optimism=0.0)
                 after = question.send(float(evaluation.lead_black[0]))
         except StopIteration as ended:
             return int(ended.value)
@@ -140,34 +135,25 @@ class LevelPlay:
         return for_color(report.lead_black, report.to_play) < -points
 
     def close(self) -> None:
-        """End the search; the networks are the engine's."""
-        if self._search is not None:
-            self._search[1].close()
-            self._search = None
+        """End the searches with another network than the engine's main one; it is freed with all the others."""
+        if self._beside is not None:
+            self._beside.end()
 
-    def _searcher(self) -> Searcher:
-        """Return a search without a tree by the network that sees what a move loses.
+    def _searches(self) -> Searches:
+        """Return searches with the network that sees what a move loses."""
+        strong = self._strong()
+        if strong is self._main.resources.evaluator:
+            return self._main
+        config = replace(self._main.config, human=HumanConfig())
+        if self._beside is None:
+            self._beside = Searches(config, strong)
+        self._beside.configure(config)
+        return self._beside
 
-        It is kept, as a new one for each move takes two milliseconds.
-        """
-        strong, config = self._strong()
-        config = impartial_config(strong, config)
-        if self._search is None or not config.shapes_trees_like(self._search[0]):
-            self.close()
-            self._search = config, new_searcher(strong, config)
-        search = self._search[1]
-        search.clear()
-        return search
-
-    def _strong(self) -> tuple[Resources, Config]:
-        """Return the network that sees what a move loses, and the configuration of its searches.
-
-        Raises ModelError if it cannot be loaded.
-        """
+    def _strong(self) -> Evaluator:
+        """Return the network that sees what a move loses, the main one or the one that ships; raises ModelError."""
         main = self._main.resources.evaluator
-        if main is not None and main.info.name == STRONG_MODEL:
-            return self._main.resources, self._main.config
-        return Resources(self._shipped(STRONG_MODEL)), replace(self._main.config, human=HumanConfig())
+        return main if main is not None and main.info.name == STRONG_MODEL else self._shipped(STRONG_MODEL)
 
     @property
     def _human(self) -> Evaluator:
@@ -196,8 +182,3 @@ class LevelPlay:
             given = None if human in resources.others.values() else config.model if is_main else config.human_model
             self._levels = read_table(None if given is None else model_path(given), human.info.name)
         return self._levels
-
-
-def _profile(settings: LevelSettings) -> HumanProfile:
-    """Return the profile of a game between two people of the rank."""
-    return HumanProfile("rank", settings.rank, settings.rank)

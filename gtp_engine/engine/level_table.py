@@ -24,7 +24,7 @@ import numpy as np
 
 from gtp_engine.base.errors import ModelError, shown_path
 from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing, writing
-from gtp_engine.config.human import rank_number
+from gtp_engine.config.human import HumanProfile, rank_number
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.quantized_copy import original_path
@@ -66,6 +66,11 @@ class LevelSettings(NamedTuple):
     """Exponent 1/T of the probabilities that a move is drawn with."""
     tolerance: float
     """A loss of so many points is overlooked with probability 1/e, one of twice as many with 1/e²."""
+
+    @property
+    def profile(self) -> HumanProfile:
+        """That of a game between two people of the rank."""
+        return HumanProfile("rank", self.rank, self.rank)
 
 
 def settings_of(skill: float, width: int, height: int) -> LevelSettings:

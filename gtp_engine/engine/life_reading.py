@@ -25,7 +25,7 @@ from gtp_engine.engine.game_end import (
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.constants import BLACK, EMPTY, WALL, WHITE, opponent
 from gtp_engine.go.coords import neighbors
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, after_move
 from gtp_engine.search.fights import FightReader, Life
 from gtp_engine.search.report import for_color
 
@@ -81,8 +81,7 @@ def _is_safe_in_seki(game: Game, chain: list[int]) -> bool:
     def is_punished(point: int, mover: int) -> bool:
         if not game.is_legal(point, mover):
             return True
-        after = game.copy()
-        after.play(point, mover)
+        after = after_move(game, point, mover)
         last = after.liberties(point)
         return len(after.chain(point)) >= LARGE and len(last) == 1 and after.is_legal(last[0], opponent(mover))
 

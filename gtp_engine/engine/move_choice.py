@@ -130,17 +130,15 @@ class MoveChooser:
         self._kernels: Final = kernels
         self._level: Final = level
         self._log: Final = log
-        self._resignation: Final = Resignation(config.play)
+        self.resignation: Final = Resignation(config.play)
         self._dynamic_advantage: Final = DynamicAdvantage(config.puct.dynamic_advantage)
         self._random = np.random.default_rng(seed)
         self._book: Final = None if config.play.book is None else BookPlay(config.play.book, log)
         self._variety = Variety(config.variety, log)
-        self.is_seeded = config.search.seed is not None
-        """Whether the seed was given, so that searches of a given number of visits are to repeat exactly."""
 
     def configure(self, config: Config) -> None:
         """Use another configuration, which the searches have already."""
-        self._resignation.config = config.play
+        self.resignation.config = config.play
         if config.variety != self._variety.config:
             self._variety = Variety(config.variety, self._log)
         self._dynamic_advantage.per_point = config.puct.dynamic_advantage
@@ -160,7 +158,7 @@ class MoveChooser:
         bonus = self._variety.bonus_black(game, color) if self._variety.is_on and not self._level.is_on else None
         limits, area = request.limits, game.width * game.height
         time_for_move = budget(clock, moves_played=len(game.moves), area=area, config=config)
-        share = effort(config.time, passes=_passes_of_opponent(game), winrates=self._resignation.winrates(game, color))
+        share = effort(config.time, passes=_passes_of_opponent(game), winrates=self.resignation.winrates(game, color))
         if share < 1.0:
             limits, time_for_move = with_less_effort(limits, config, share), time_for_move.times(share)
         if self._kernels.is_compiling and not self.repeats_exactly(time_for_move):
@@ -175,7 +173,8 @@ class MoveChooser:
 
     def repeats_exactly(self, budget: TimeBudget) -> bool:
         """Return whether the same search is expected every time: nothing but visits ends it, and its seed was given."""
-        return self.is_seeded and self._searches.config.search.is_limited and budget.target == inf
+        is_seeded = self._searches.seed is not None
+        return is_seeded and self._searches.config.search.is_limited and budget.target == inf
 
     def choose(self, task: MoveTask, *, may_resign: bool = False, cleanup: bool = False) -> Choice:
         """Return the move, and note at the clock how late it is; with `may_resign` it counts for resigning.
@@ -185,7 +184,7 @@ class MoveChooser:
         choice = None if self._book is None or self._level.is_on or cleanup else self._choice_from(self._book, task)
         if choice is None:
             report = self._search(task)
-            is_over = may_resign and self._resignation.is_due(task.game, report)
+            is_over = may_resign and self.resignation.is_due(task.game, report)
             is_over = is_over and (not self._level.is_on or self._level.gives_up(task.game, report))
             move = PASS if is_over else self._move(task, report, cleanup=cleanup)
             choice = Choice(task.game.point(move), report, resign=is_over)
@@ -268,10 +267,6 @@ class MoveChooser:
         if self._variety.is_on and not choice.resign:
             self._variety.record(game, game.as_move((choice.report.to_play, choice.point)))
 
-    def forget_lost_moves(self) -> None:
-        """Reset the count of lost moves, after a move was taken back or not played."""
-        self._resignation.reset()
-
 
 def with_less_effort(limits: Limits, config: Config, share: float) -> Limits:
     """Return the limits with this share of their visits and playouts, or of those configured if these are fewer."""
@@ -333,7 +328,7 @@ class Resignation:
         self._last_game: Game | None = None
 
     def reset(self) -> None:
-        """Count from the next move on, after a move was taken back."""
+        """Count from the next move on, after a move was taken back or not played."""
         self._winrates = {BLACK: [], WHITE: []}
 
     def winrates(self, game: Game, color: int) -> Sequence[float]:

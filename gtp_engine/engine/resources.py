@@ -124,13 +124,11 @@ class Resources:
         A profile that no network uses is left out.  Where a level is set, the main network may need a profile, which is
         then that of the level.  Raises ConfigError for other mistakes.
         """
-        level = config.play.level
-        if _needs_profile(self.evaluator) and not config.human.human_profile and level != MAX_LEVEL:
-            config = config.with_values({"human.human_profile": profile_of_level(level)})
+        config = self.with_profile_of_level(Config(), config)
         if self._is_profile_unused(config):
             log(f"No network uses the profile {config.human.human_profile}, which is ignored: {_LOAD_NETWORK}.")
             config = replace(config, human=replace(config.human, human_profile=""))
-        elif _needs_profile(self.human) and not config.human.human_profile and level == MAX_LEVEL:
+        elif _needs_profile(self.human) and not config.human.human_profile and config.play.level == MAX_LEVEL:
             log(f"The human-like network is not used without a profile: {_SET_PROFILE}.")
         self.check_human_settings(config)
         return config

@@ -6,7 +6,6 @@
     new_searcher      makes a search as configured
     Thresholds        how many visits and samples a conclusion needs: a single rollout proves little, a single network
                       evaluation a lot
-    GameBatches       the network's evaluations of positions in many games at once, without a search
     DynamicAdvantage  the advantage of a side in a handicap game, with which the game is searched
     measure_searches  how fast searches are
     evaluate_game     the network's evaluation of a position in a game, without a search, as in KataGo's `kata-raw-nn`
@@ -18,7 +17,6 @@ at a time; any other thread ends a search by its cancel token.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -38,9 +36,11 @@ from gtp_engine.evaluation.evaluator import (
     ExclusiveEvaluator,
     ForwardingEvaluator,
     Request,
+    evaluated,
+    join_rows,
 )
 from gtp_engine.evaluation.from_game import GameRows, advantage_black, conditions_of, write_conditions, write_game
-from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions, put_row
+from gtp_engine.evaluation.positions import Evaluation, Positions, new_positions
 from gtp_engine.go.constants import BLACK, WHITE, opponent
 from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.phases import initial_advantage_black
@@ -124,6 +124,9 @@ _PLAIN_EXPLORATION: Final[dict[str, Value]] = {
 }
 """How a search explores that answers questions, however varied or human-like the games are meant to be."""
 
+BATCH_ROWS: Final = 64
+"""Positions of many games that are evaluated in one call."""
+
 BENCHMARK_STAGES: Final = tuple(0.06 * number for number in range(10))
 """Moves, per point of the board, before the positions that `measure_searches` searches, as many as KataGo's benchmark:
 the last one is late in the middle game."""
@@ -188,9 +191,13 @@ def impartial_config(resources: Resources, config: Config) -> Config:
 
 
 def new_searches(resources: Resources, config: Config) -> tuple[Searcher, Searcher, Searcher]:
-    """Return new searches: for moves, with `impartial_config`, of other games; raises ConfigError as `new_searcher`."""
+    """Return new searches: for moves, with `impartial_config`, of other games; raises ConfigError as `new_searcher`.
+
+    What the second finds depends on the position alone.
+    """
     configs = (config, impartial_config(resources, config), config)
     game, separate, other = (new_searcher(resources, each) for each in configs)
+    separate.set_seed(0)
     return game, separate, other
 
 
@@ -209,9 +216,11 @@ class Searches:
         """The networks, which may be used while a search runs."""
         self.uses_network = self.resources.uses_network(config)
         """Whether searches evaluate positions by the network."""
-        self._seed: int | None = None
+        self.seed: int | None = None
+        """Where the random numbers start that were set to repeat; None: they never do."""
         self._game_search, self._separate_search, self._other_search = new_searches(self.resources, config)
-        self._batches: Final = GameBatches()
+        self._known: dict[int, tuple[Game, GameRows]] = {}
+        """What keeps the position of each game up to date that was evaluated last, with the game, by its id."""
 
     @property
     def thresholds(self) -> Thresholds:
@@ -291,7 +300,7 @@ class Searches:
 
         What it finds depends on the position alone.
         """
-        self._separate_search.set_seed(0)
+        self._separate_search.clear()
         return self._separate_search.run(game, asked, to_play=to_play)
 
     def confirm(
@@ -347,14 +356,34 @@ class Searches:
     def evaluate_many(self, games: Sequence[Game], *, all_orientations: bool) -> Iterator[tuple[int, Evaluation, int]]:
         """Yield the number of each game, in no fixed order, with an evaluation and the row of it that is the game's.
 
-        The evaluation holds until the next one is asked for.  Raises ConfigError without a network, and ModelError for
-        a board that the network does not play.
+        What is known of the games of the last call costs little after a move.  Raises ConfigError without a network,
+        and ModelError for a board that the network does not play.
         """
+        evaluator = self._network()
         options = EvaluationOptions(
             ALL_SYMMETRIES if all_orientations else ANY_SYMMETRY,
             suicide_area=SUICIDE_AREAS[self.config.puct.suicide_area],
         )
-        yield from self._batches.evaluate(self._network(), games, options)
+        self._known = {
+            id(game): self._known.get(id(game)) or (game, GameRows(new_positions(1, game.width, game.height)))
+            for game in games
+        }
+        for size in dict.fromkeys((game.width, game.height) for game in games):
+            numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
+            evaluator.prepare(*size)
+            for first in range(0, len(numbers), BATCH_ROWS):
+                part = numbers[first : first + BATCH_ROWS]
+                positions = join_rows(self._position_of(games[number]) for number in part)
+                evaluation = evaluated(evaluator, positions, options)
+                yield from ((number, evaluation, row) for row, number in enumerate(part))
+
+    def _position_of(self, game: Game) -> Positions:
+        """Return the position of a game that is known, in one row."""
+        row, part = self._known[id(game)][1], since_move_out_of_turn(game, game.to_play)
+        row.fill(0, game)
+        if part is not game:
+            write_conditions(row.positions, 0, conditions_of(part))
+        return row.positions
 
     def known(self, game: Game, color: int) -> SearchReport | None:
         """Return what the tree of the last search holds about a position of the game, None if it is not in the tree."""
@@ -371,8 +400,8 @@ class Searches:
 
     def set_seed(self, seed: int | None) -> None:
         """Start the random numbers of the searches at `seed` (None: differently every time) and forget their trees."""
-        self._seed = seed
-        for search in self._searchers():
+        self.seed = seed
+        for search in (self._game_search, self._other_search):
             search.set_seed(seed)
 
     def configure(self, config: Config) -> None:
@@ -383,17 +412,20 @@ class Searches:
         """
         if not config.shapes_trees_like(self.config):
             searches = new_searches(self.resources, config)
-            for former, search in zip(self._searchers(), searches, strict=True):
-                former.close()
-                if self._seed is not None:
-                    search.set_seed(self._seed)
+            self.end()
             self._game_search, self._separate_search, self._other_search = searches
+            if self.seed is not None:
+                self.set_seed(self.seed)
         self.config, self.uses_network = config, self.resources.uses_network(config)
+
+    def end(self) -> None:
+        """End the searches; the networks stay open."""
+        for search in self._searchers():
+            search.close()
 
     def close(self) -> None:
         """End the searches and free the networks."""
-        for search in self._searchers():
-            search.close()
+        self.end()
         self.resources.close()
 
 
@@ -442,56 +474,6 @@ def lowest(*limits: int | None) -> int | None:
     return min(filter(None, limits), default=None)
 
 
-BATCH_ROWS: Final = 64
-"""Positions of many games that are evaluated in one call."""
-
-MOST_SIZES: Final = 4
-"""Sizes of boards for which the arrays of a batch are kept."""
-
-
-class GameBatches:
-    """Evaluates positions of many games; what is known of a game costs little after a move."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Game, Positions, GameRows]] = {}  # with the game, so that no other gets its id
-        self._batch: Final = lru_cache(maxsize=MOST_SIZES)(_new_batch)
-
-    def evaluate(
-        self, evaluator: Evaluator, games: Sequence[Game], options: EvaluationOptions
-    ) -> Iterator[tuple[int, Evaluation, int]]:
-        """Yield the number of each game with an evaluation and the row of it; see `Searches.evaluate_many`."""
-        self._known = {id(game): self._known.get(id(game)) or _new_row(game) for game in games}
-        for size in dict.fromkeys((game.width, game.height) for game in games):
-            numbers = [number for number, game in enumerate(games) if (game.width, game.height) == size]
-            evaluator.prepare(*size)
-            batch, evaluation = self._batch(*size)
-            for first in range(0, len(numbers), BATCH_ROWS):
-                part = numbers[first : first + BATCH_ROWS]
-                for row, number in enumerate(part):
-                    self._write(batch, row, games[number])
-                evaluator.evaluate(Request(batch, len(part), evaluation, options))
-                for row, number in enumerate(part):
-                    yield number, evaluation, row
-
-    def _write(self, batch: Positions, row: int, game: Game) -> None:
-        (_, position, rows), part = self._known[id(game)], since_move_out_of_turn(game, game.to_play)
-        rows.fill(0, game)
-        if part is not game:
-            write_conditions(position, 0, conditions_of(part))
-        put_row(batch, row, position, 0)
-
-
-def _new_batch(width: int, height: int) -> tuple[Positions, Evaluation]:
-    """Return arrays for a batch on boards of this size, which take 0.3 ms to make."""
-    return new_positions(BATCH_ROWS, width, height), new_evaluation(BATCH_ROWS, width, height)
-
-
-def _new_row(game: Game) -> tuple[Game, Positions, GameRows]:
-    """Return a game with an array for its position, and what keeps that up to date."""
-    position = new_positions(1, game.width, game.height)
-    return game, position, GameRows(position)
-
-
 def evaluate_game(
     evaluator: Evaluator, game: Game, color: int, config: Config, symmetries: Iterable[int]
 ) -> Evaluation:
@@ -501,23 +483,17 @@ def evaluate_game(
     advantage and optimism are those that `config` has for the root.
     """
     part = since_move_out_of_turn(game, color)
-    conditions = conditions_of(
-        part,
+    conditions = conditions_of(part, config.puct.draw_wins_white)._replace(
         playout_doubling_advantage_black=advantage_black(config.puct, evaluator.info, color),
         human_profile=config.human.profile.code,
-        draw_wins_white=config.puct.draw_wins_white,
     )
     positions = new_positions(1, game.width, game.height)
     write_game(positions, 0, game, color, conditions=conditions)
-    rows = []
-    for symmetry in symmetries:
-        row = new_evaluation(1, game.width, game.height)
-        options = EvaluationOptions(
-            symmetry, config.puct.root_policy_optimism, suicide_area=SUICIDE_AREAS[config.puct.suicide_area]
-        )
-        evaluator.evaluate(Request(positions, 1, row, options))
-        rows.append(row)
-    return Evaluation(*(np.concatenate(field) for field in zip(*rows, strict=True)))
+    plain = EvaluationOptions(
+        optimism=config.puct.root_policy_optimism, suicide_area=SUICIDE_AREAS[config.puct.suicide_area]
+    )
+    found = [evaluated(evaluator, positions, plain._replace(symmetry=symmetry)) for symmetry in symmetries]
+    return Evaluation._make(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
 
 def since_move_out_of_turn(game: Game, color: int) -> Game:

@@ -17,7 +17,7 @@ from gtp_engine.engine.resources import Resources
 from gtp_engine.engine.searches import new_searcher
 from gtp_engine.engine.threads import Use
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
+from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator
 from gtp_engine.nn.evaluators import LoadShipped, networks_of
 from gtp_engine.search.limits import Searcher
 
@@ -42,10 +42,11 @@ class SharedEngines:
         evaluator, human, load = networks_of(self.config, self._log, evaluator, human, load_shipped)
         self._evaluator: Final = None if evaluator is None else SharedEvaluator(evaluator)
         self._human: Final = None if human is None else SharedEvaluator(human)
-        self._shipped: Final = SharedOnDemand(load)
+        self._load_shipped: Final = load
+        self._shipped: Final[dict[str, SharedEvaluator]] = {}
         self._resources: Final = Resources(self._evaluator, self._human)
         self._kernels: Final = Kernels(self._resources, self._log)
-        self._lock: Final = threading.Lock()
+        self._lock: Final = threading.RLock()  # an engine may load networks while it is made
         self._use: Final = Use()
 
     def first_board(self) -> tuple[int, int]:
@@ -93,9 +94,16 @@ class SharedEngines:
     def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
         """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
         with self._lock, self._use:
-            engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._shipped.lend)
+            engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._lend_shipped)
             engine.kernels.loader = self._kernels.loader
             return engine
+
+    def _lend_shipped(self, name: str) -> LentEvaluator:
+        """Return a network that ships for another user, loaded once; raises what loading it raises."""
+        with self._lock:
+            if name not in self._shipped:
+                self._shipped[name] = SharedEvaluator(self._load_shipped(name))
+            return self._shipped[name].lend()
 
     def open_searcher(self, config: Config) -> Searcher:
         """Return a new search with these settings, for one thread; raises ConfigError."""
@@ -122,7 +130,8 @@ class SharedEngines:
         self._use.end()
         self._kernels.close()
         self._resources.close()
-        self._shipped.close()
+        for shared in self._shipped.values():
+            shared.close()
 
     def __enter__(self) -> "SharedEngines":
         return self

@@ -16,7 +16,7 @@ same side deeper in its tree; here only the move that is chosen counts.
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,7 @@ from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points, neighbors, point_to_xy, xy_to_point
-from gtp_engine.go.game import Game, is_continued
+from gtp_engine.go.game import Game, is_continued, replayed
 from gtp_engine.go.tactics import count_captures
 from gtp_engine.sgf import GameTree
 
@@ -85,15 +85,6 @@ def _captures_in_ko(game: Game, point: int, color: int) -> bool:
     return EMPTY not in around and color not in around and count_captures(game.board, point, color) == 1
 
 
-def _moves_of(game: Game) -> Iterator[tuple[int, Game, Move]]:
-    """Yield the number of each move of a game, from 1, with the game before it."""
-    before = Game(game.width, game.height, game.rules, game.komi)
-    before.set_up(game.setup_stones, game.first_player)
-    for number, move in enumerate(game.moves, start=1):
-        yield number, before, move
-        before.play(move, tolerant=True)
-
-
 class Variety:
     """What moves cost because they have been played before; `log` is told of files that cannot be read."""
 
@@ -116,7 +107,8 @@ class Variety:
         for key, cost in self._saved.items():
             costs[key] += cost
         if self.config.avoid_repeated_patterns != 0.0:
-            played = {move_key(before, move) for _, before, move in _moves_of(game) if move.color == color}
+            moves = zip(replayed(game), game.moves, strict=False)
+            played = {move_key(before, move) for before, move in moves if move.color == color}
             for own in filter(None, played):
                 costs[own] += self.config.avoid_repeated_patterns
         bonus = np.zeros(game.board.color.size)
@@ -248,11 +240,11 @@ def _words(text: str) -> list[str]:
 
 def _keys_of_record(tree: GameTree, names: list[str], min_turn: int) -> set[bytes]:
     """Return the keys of the moves of a record's main line, by players of these names if there are any."""
-    players = {BLACK: tree.record.black_name, WHITE: tree.record.white_name}
+    game, players = tree.game(), {BLACK: tree.record.black_name, WHITE: tree.record.white_name}
     skipped = {number for number, node in tree.nodes_by_moves().items() if _SKIP in node.comment}
     keys = {
         move_key(before, move)
-        for number, before, move in _moves_of(tree.game())
+        for number, (before, move) in enumerate(zip(replayed(game), game.moves, strict=False), start=1)
         if number >= min_turn and number not in skipped and (not names or players[move.color] in names)
     }
     return {key for key in keys if key is not None}

@@ -4,7 +4,7 @@ A search passes a batch of positions and receives an `Evaluation`.  Everything i
 tree, except the policy, which is that of the side to move: an evaluator converts the network's side-to-move view once.
 
 Request              what is to be evaluated, and where the evaluation goes
-Evaluator            the protocol
+Evaluator            the protocol; `evaluated`: a whole batch, in new arrays
 BareEvaluator        what evaluators without cache, preparation and rollout policy have in common
 FunctionEvaluator    a Python function: Seen is what it is given of a position, Guess what it returns
 ForwardingEvaluator  stands before another one
@@ -13,7 +13,7 @@ ExclusiveEvaluator   serves several threads, whose calls wait for each other
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral
@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ArgumentError, LimitError, of_kind, shown
 from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
-from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, board_size, conditions_of_row, view_board
+from gtp_engine.evaluation.positions import (
+    Evaluation,
+    FloatArray,
+    Positions,
+    board_size,
+    conditions_of_row,
+    new_evaluation,
+    view_board,
+)
 from gtp_engine.go.board import is_legal
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import COLORS, Move, board_points, points_by_number
@@ -115,6 +123,18 @@ class Evaluator(Protocol):
 
     def close(self) -> None:
         """Free what the evaluator holds; it cannot be used afterwards."""
+
+
+def evaluated(evaluator: Evaluator, positions: Positions, options: EvaluationOptions = DEFAULT_OPTIONS) -> Evaluation:
+    """Return the evaluation of all rows in new arrays."""
+    rows, out = len(positions.key), new_evaluation(len(positions.key), *board_size(positions))
+    evaluator.evaluate(Request(positions, rows, out, options))
+    return out
+
+
+def join_rows(batches: Iterable[Positions]) -> Positions:
+    """Return the rows of several batches of boards of one size, one after the other, in new arrays."""
+    return Positions._make(np.concatenate(arrays) for arrays in zip(*batches, strict=True))
 
 
 class BareEvaluator:

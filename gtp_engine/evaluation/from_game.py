@@ -67,18 +67,8 @@ def komi_for_draws(game: Game, draw_wins_white: float) -> float:
     return draw_wins_white - _EVEN_DRAW if may_be_drawn else 0.0
 
 
-def conditions_of(
-    game: Game,
-    *,
-    playout_doubling_advantage_black: float = 0.0,
-    passing_hacks: bool = False,
-    human_profile: int = 0,
-    draw_wins_white: float = _EVEN_DRAW,
-) -> Conditions:
-    """Return the rules of a game and the points it has granted; most options are fields of `Conditions`.
-
-    For `draw_wins_white` see `komi_for_draws`.
-    """
+def conditions_of(game: Game, draw_wins_white: float = _EVEN_DRAW) -> Conditions:
+    """Return the rules of a game and the points it has granted; for `draw_wins_white` see `komi_for_draws`."""
     rules = game.rules
     draw_komi = komi_for_draws(game, draw_wins_white)
     return Conditions(
@@ -88,10 +78,7 @@ def conditions_of(
         territory=rules.scoring is Scoring.TERRITORY,
         tax=TAX[rules.tax],
         has_free_button=game.has_free_button,
-        playout_doubling_advantage_black=playout_doubling_advantage_black,
         friendly_pass=rules.friendly_pass_ok,
-        passing_hacks=passing_hacks,
-        human_profile=human_profile,
     )
 
 
@@ -195,7 +182,7 @@ class GameRows:
     """Keeps rows of `positions` up to date with games, at little cost where a game has grown by a move."""
 
     def __init__(self, positions: Positions) -> None:
-        self._positions: Final = positions
+        self.positions: Final = positions
         self._followed: Final[list[tuple[object, ...]]] = [()] * len(positions.key)  # game, set-up, moves of each row
 
     def fill(self, row: int, game: Game, *, advantage_black: float = 0.0) -> None:
@@ -203,7 +190,8 @@ class GameRows:
 
         `advantage_black` is Black's playout doubling advantage.
         """
-        positions, conditions = self._positions, conditions_of(game, playout_doubling_advantage_black=advantage_black)
+        positions, conditions = self.positions, conditions_of(game)
+        conditions = conditions._replace(playout_doubling_advantage_black=advantage_black)
         last = game.last_move
         if last is not None and self._has_grown_by_a_turn(row, game, last):
             write_conditions(positions, row, conditions)
@@ -218,11 +206,10 @@ class GameRows:
         if self._followed[row] != (game, game.setup_stones, game.moves[:-1]):
             return False
         if last.point != PASS and (
-            self._positions.forbidden[row, last.point]
-            or (game.color_at(last.point) == EMPTY and not game.rules.suicide)
+            self.positions.forbidden[row, last.point] or (game.color_at(last.point) == EMPTY and not game.rules.suicide)
         ):
             return False
-        return last.color == self._positions.to_play[row] and not game.is_over
+        return last.color == self.positions.to_play[row] and not game.is_over
 
 
 def replayed_rows(games: Iterable[Game], numbers: Sequence[int], width: int, height: int) -> Positions:

@@ -13,13 +13,13 @@ for those who took part in a call before and are expected to ask again:
 They may play under different rules, but on boards of one size.  It never waits long for a user who has stopped
 searching, and not at all for one who has not begun (`PATIENCE`).
 
-Requests of one kind are joined (`JoinedRows`): of boards of one size, with the same options.  For a network, few large
-batches are less work than many small ones.
+Requests of one kind are joined: of boards of one size, with the same options.  For a network, few large batches are
+less work than many small ones.
 """
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -27,35 +27,25 @@ from queue import Empty, SimpleQueue
 from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import EngineDiedError
-from gtp_engine.evaluation.evaluator import Evaluator, ExclusiveEvaluator, ForwardingEvaluator, Kind, Request
-from gtp_engine.evaluation.positions import Evaluation, Positions, new_evaluation, new_positions
+from gtp_engine.evaluation.evaluator import (
+    Evaluator,
+    ExclusiveEvaluator,
+    ForwardingEvaluator,
+    Kind,
+    Request,
+    evaluated,
+    join_rows,
+)
 
 
-class JoinedRows:
-    """Arrays in which requests are joined, as large as the largest call so far; one thread uses them at a time."""
-
-    def __init__(self) -> None:
-        self._size = (0, 0, 0)
-        self._kept: tuple[Positions, Evaluation]
-
-    def evaluate(self, requests: Sequence[Request], evaluator: Evaluator) -> None:
-        """Write the evaluations of requests of one kind, by one call of `evaluator`."""
-        size, options = requests[0].kind
-        rows, (most, *board) = sum(request.rows for request in requests), self._size
-        if rows > most or board != [*size]:
-            self._kept = new_positions(rows, *size), new_evaluation(rows, *size)
-            self._size = (rows, *size)
-        positions, evaluation = self._kept
-        count = first = 0
-        for request in requests:
-            for name, array in positions._asdict().items():
-                array[count : count + request.rows] = getattr(request.positions, name)[: request.rows]
-            count += request.rows
-        evaluator.evaluate(Request(positions, count, evaluation, options))
-        for request in requests:
-            for array, found in zip(request.out, evaluation, strict=True):
-                array[: request.rows] = found[first : first + request.rows]
-            first += request.rows
+def evaluate_joined(requests: Sequence[Request], evaluator: Evaluator) -> None:
+    """Write the evaluations of requests of one kind, by one call of `evaluator`."""
+    parts = [request.part(0, request.rows) for request in requests]
+    found, first = evaluated(evaluator, join_rows(part.positions for part in parts), parts[0].options), 0
+    for part in parts:
+        for array, values in zip(part.out, found, strict=True):
+            array[:] = values[first : first + part.rows]
+        first += part.rows
 
 
 PATIENCE: Final = 0.5
@@ -116,7 +106,6 @@ class SharedEvaluator(ForwardingEvaluator):
 
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(ExclusiveEvaluator(evaluator))
-        self._joined: Final = JoinedRows()
         self._lock: Final = threading.Lock()
         self._waiting: Final[list[_Call]] = []
         self._is_evaluating = self._is_closed = False
@@ -191,7 +180,7 @@ class SharedEvaluator(ForwardingEvaluator):
             if len(calls) == 1:
                 self._evaluator.evaluate(calls[0].request)
             else:
-                self._joined.evaluate([call.request for call in calls], self._evaluator)
+                evaluate_joined([call.request for call in calls], self._evaluator)
         except BaseException as raised:  # raised again in the thread of each call
             error = raised
         end = time.perf_counter()
@@ -208,24 +197,3 @@ class SharedEvaluator(ForwardingEvaluator):
                 call.wakeups.put(None)
             if self._waiting:
                 self._waiting[0].wakeups.put(None)
-
-
-class SharedOnDemand:
-    """Loads evaluators by name when first borrowed, and lends them to any number of users; any thread may borrow."""
-
-    def __init__(self, load: Callable[[str], Evaluator]) -> None:
-        self._load: Final = load
-        self._lock: Final = threading.Lock()
-        self._shared: Final[dict[str, SharedEvaluator]] = {}
-
-    def lend(self, name: str) -> LentEvaluator:
-        """Return an evaluator for another user; raises what loading it raises."""
-        with self._lock:
-            if name not in self._shared:
-                self._shared[name] = SharedEvaluator(self._load(name))
-            return self._shared[name].lend()
-
-    def close(self) -> None:
-        """Free the evaluators that were loaded."""
-        for shared in self._shared.values():
-            shared.close()

@@ -10,7 +10,7 @@ arrays that kernels read are made of the moves when they are asked for (`Game.bo
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
 from itertools import chain, takewhile
 from numbers import Integral
@@ -751,6 +751,23 @@ def listed_games(games: object) -> list[Game]:
     if not all(isinstance(game, Game) for game in found):
         raise ArgumentError(f"games {shown(games)}", expected="a list of Games")
     return found
+
+
+def after_move(game: Game, point: int, color: int | None = None) -> Game:
+    """Return the game after a move, by default of the side to play; raises IllegalMoveError."""
+    after = game.copy()
+    after.play(point, color)
+    return after
+
+
+def replayed(game: Game) -> Iterator[Game]:
+    """Yield a game before each of its moves and at the end, always the same one."""
+    past = game.copy()
+    past.undo(len(game.moves))
+    yield past
+    for move in game.moves:
+        past.play(move, tolerant=True)
+        yield past
 
 
 def is_continued(root: Game, game: Game) -> bool:

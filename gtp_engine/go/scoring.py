@@ -89,7 +89,7 @@ class TaxedGroup(NamedTuple):
 def territory_of(colors: Sequence[int], stride: int) -> list[int]:
     """Return the colour that each empty point belongs to: that of the stones it reaches, if it is one; else EMPTY."""
     owners = [EMPTY] * len(colors)
-    for part in _components([point for point, color in enumerate(colors) if color == EMPTY], stride):
+    for part in components([point for point, color in enumerate(colors) if color == EMPTY], stride):
         borders = {colors[point] for point in _around(part, stride)} - {WALL}
         if len(borders) == 1:
             owner = borders.pop()
@@ -149,14 +149,14 @@ def _tax(colors: Sequence[int], owners: Sequence[int], stride: int, tax: Tax) ->
 def find_groups(colors: Sequence[int], owners: Sequence[int], stride: int) -> list[TaxedGroup]:
     """Return the groups of a position; `owners` are those of the empty points (`territory_of`)."""
     holders = [color or owner for color, owner in zip(colors, owners, strict=True)]
-    neutral = _components([point for point, holder in enumerate(holders) if holder == EMPTY], stride)
+    neutral = components([point for point, holder in enumerate(holders) if holder == EMPTY], stride)
     small = [(area, _around(area, stride)) for area in neutral if len(area) <= LARGEST_SHARED_AREA]
     groups = []
     needed: dict[int, set[frozenset[int]]] = {BLACK: set(), WHITE: set()}  # beside groups that cannot live by eyes
     for color in (BLACK, WHITE):
-        for members in _components([point for point, holder in enumerate(holders) if holder == color], stride):
+        for members in components([point for point, holder in enumerate(holders) if holder == color], stride):
             stones = frozenset(point for point in members if colors[point] == color)
-            eyes, shared = _components(members - stones, stride), set[frozenset[int]]()
+            eyes, shared = components(members - stones, stride), set[frozenset[int]]()
             if len(eyes) < 2 and sum(map(len, eyes)) <= LARGEST_SEKI_EYE:
                 shared = {area for area, border in small if not border.isdisjoint(stones)}
             needed[color] |= shared
@@ -167,7 +167,7 @@ def find_groups(colors: Sequence[int], owners: Sequence[int], stride: int) -> li
     ]
 
 
-def _components(points: Collection[int], stride: int) -> tuple[frozenset[int], ...]:
+def components(points: Collection[int], stride: int) -> tuple[frozenset[int], ...]:
     """Return the connected parts of a set of points."""
     left = set(points)
     parts = []

@@ -16,7 +16,7 @@ K moves, D columns.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,12 +31,12 @@ from gtp_engine.base.languages import _, message_text, ngettext, rank_text
 from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.evaluator import Evaluator, evaluated
 from gtp_engine.evaluation.from_game import conditions_of, replayed_rows, write_conditions
-from gtp_engine.evaluation.positions import Evaluation, FloatArray, new_evaluation, take_rows
+from gtp_engine.evaluation.positions import FloatArray, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, replayed
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import CancelToken
@@ -158,19 +158,19 @@ def measured_moves(strong: Evaluator, human: Evaluator, game: Game, color: int, 
     if count == 0:
         return np.zeros((0, len(COLUMNS)))
     numbers = np.unique([plies, np.add(plies, 1)])
-    rows = replayed_rows(_replayed(game), numbers.tolist(), SIDE, SIDE)
+    rows = replayed_rows(replayed(game), numbers.tolist(), SIDE, SIDE)
     before, after = (take_rows(rows, np.searchsorted(numbers, np.add(plies, more))) for more in (0, 1))
     points = np.array([game.moves[ply].point for ply in plies])
-    here, later = _evaluate(strong, before, count), _evaluate(strong, after, count)
+    here, later = evaluated(strong, before), evaluated(strong, after)
     lost = np.array([for_color(float(each), color) for each in here.lead_black - later.lead_black])
     lost = np.log1p(np.clip(lost, 0.0, _MOST_POINTS))
     by_strong = here.policy[np.arange(count), points]
     likeliest = here.policy[:count].max(axis=1)
     logs = []
     for rank in PROFILES:
-        conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
+        conditions = conditions_of(game)._replace(human_profile=HumanProfile("rank", rank, rank).code)
         write_conditions(before, slice(0, count), conditions)
-        policy = _evaluate(human, before, count).policy[np.arange(count), points]
+        policy = evaluated(human, before).policy[np.arange(count), points]
         logs.append(_logarithms(policy))
     best, middle, weak = logs
     phase = np.searchsorted(_PHASES, plies, side="right")
@@ -180,25 +180,10 @@ def measured_moves(strong: Evaluator, human: Evaluator, game: Game, color: int, 
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def _replayed(game: Game) -> Iterator[Game]:
-    """Yield a game before every move and at the end, always the same one."""
-    replayed = Game(SIDE, SIDE, game.rules, game.komi)
-    yield replayed
-    for move in game.moves:
-        replayed.play(move, tolerant=True)
-        yield replayed
-
-
 def _logarithms(policy: FloatArray) -> FloatArray:
     """Return the logarithms of probabilities; those of very unlikely moves count alike."""
     logarithms: FloatArray = np.log(np.maximum(policy, np.exp(_LEAST_LOG)))
     return logarithms
-
-
-def _evaluate(evaluator: Evaluator, positions: Any, count: int) -> Evaluation:
-    evaluation = new_evaluation(count, SIDE, SIDE)
-    evaluator.evaluate(Request(positions, count, evaluation))
-    return evaluation
 
 
 # The table

@@ -19,6 +19,7 @@ from gtp_engine import Game, SimpleGtpEngine
 from gtp_engine.engine.game_end import chains_of
 from gtp_engine.go.constants import PASS, WHITE, opponent
 from gtp_engine.go.coords import neighbors, point_to_xy, xy_to_point
+from gtp_engine.go.game import after_move
 
 RULES: Final = "tromp-taylor"
 """Rules under which every stone that is left counts; the published attacks used them."""
@@ -64,9 +65,7 @@ def is_sound(game: Game, point: int, *, least: int = 2) -> bool:
     around = [game.board.color[near] for near in neighbors(point, width=game.width)]
     if all(color not in (0, opponent(game.to_play)) for color in around):
         return False
-    after = game.copy()
-    after.play(point)
-    return len(after.liberties(point)) >= least
+    return len(after_move(game, point).liberties(point)) >= least
 
 
 @dataclass

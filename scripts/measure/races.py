@@ -9,11 +9,13 @@ may take it back at once, so no ko threat matters.
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from gtp_engine import Game
-from gtp_engine.engine.game_end import reach
 from gtp_engine.go.benson import pass_alive_owners
 from gtp_engine.go.board import KO_POINT, STRIDE, Board, clear_ko, clone, is_legal, play_assume_legal
 from gtp_engine.go.constants import BLACK, EMPTY, NULL_POINT, PASS, WALL, opponent
+from gtp_engine.go.scoring import components
 
 NODES: Final = (300, 3_000, 10_000)
 """Positions after which a reading gives up; both claims are tried with the first number, then with the next."""
@@ -41,7 +43,8 @@ class Race:
     def of(cls, game: Game, group: int) -> "Race":
         """Return the race of a group that is not pass-alive."""
         owners, color = pass_alive_owners(game.board, suicide=False), int(game.board.color[group])
-        room = frozenset(reach(game, game.chain(group), (owners == EMPTY) & (game.board.color != WALL)))
+        points = np.flatnonzero((owners == EMPTY) & (game.board.color != WALL)).tolist()
+        room = next(area for area in components(points, int(game.board.info[STRIDE])) if group in area)
         steps = _steps(game.board)
         links = {p for p in room if any(owners[p + step] == color == game.board.color[p + step] for step in steps)}
         return cls(group, color, room, frozenset(links))

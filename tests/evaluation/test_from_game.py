@@ -165,5 +165,5 @@ def test_whose_playouts_count_double(holder: str, side: int, knows: bool, expect
 def test_komi_makes_up_for_draws(rules: str, komi: float, share: float, expected: float) -> None:
     game = Game(9, rules=Rules.parse(rules), komi=komi)
     assert komi_for_draws(game, share) == expected
-    conditions = conditions_of(game, draw_wins_white=share)
+    conditions = conditions_of(game, share)
     assert conditions.komi == komi + expected and conditions._replace(komi=komi) == conditions_of(game)

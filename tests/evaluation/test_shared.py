@@ -18,7 +18,7 @@ from gtp_engine.evaluation import shared
 from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
-from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator, SharedOnDemand
+from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator
 
 BATCH = 8
 
@@ -144,18 +144,10 @@ def test_games_with_another_komi_share_a_call(busy: SharedEvaluator, evaluator: 
     assert komis[1:] == [7.5, 7.5, 0.5, 0.5, 7.5, 7.5, 0.5]
 
 
-def test_an_error_reaches_all_joined(
-    busy: SharedEvaluator, evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_reaches_all_joined(busy: SharedEvaluator, evaluator: GatedEvaluator) -> None:
     evaluator.most_rows = 2
     users = ask_at_once(busy, evaluator, ("B2", 2), ("C3", 1), ("D4", 2, 7.5, 0.5))
     assert [str(user.error) for user in users] == ["3 rows", "3 rows", "None"]
-    with monkeypatch.context() as memory, pytest.raises(NameError):
-        memory.delattr(shared, "new_evaluation")  # as where there is no room for larger arrays
-        busy._joined.evaluate([users[0].request] * 2, evaluator)
-    evaluator.most_rows = BATCH
-    busy._joined.evaluate([users[0].request] * 2, evaluator)
-    users[0].check()
 
 
 @pytest.mark.parametrize(("rows", "again"), [(2, 3), (BATCH - 1, 1)])
@@ -193,30 +185,6 @@ def test_users_who_do_not_ask_again_are_forgotten(owner: SharedEvaluator) -> Non
 def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:
     borrowed: LentEvaluator = owner.lend()
     borrowed.close()
-    assert not evaluator.is_closed
-    owner.close()
-    assert evaluator.is_closed
-
-
-def test_an_evaluator_on_demand_is_loaded_once_unless_it_fails_and_closed_by_its_owner(
-    evaluator: GatedEvaluator,
-) -> None:
-    loads: list[str] = []
-
-    def load(name: str) -> GatedEvaluator:
-        loads.append(name)
-        if len(loads) == 1:
-            raise ModelError("no memory")
-        return evaluator
-
-    owner = SharedOnDemand(load)
-    owner.close()
-    assert not loads
-    with pytest.raises(ModelError, match="no memory"):
-        owner.lend("a")
-    for _ in range(2):
-        owner.lend("a").close()
-    assert loads == ["a", "a"]
     assert not evaluator.is_closed
     owner.close()
     assert evaluator.is_closed

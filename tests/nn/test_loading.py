@@ -312,7 +312,7 @@ def test_the_shipped_human_network_imitates_people_of_each_rank() -> None:
     positions, evaluation = new_positions(3, 19, 19), new_evaluation(3, 19, 19)
     game = play_moves(Game(19, 19, Rules.parse("japanese")), "Q16 D4 Q3 D17")
     for row, rank in enumerate((1, 13, 25)):
-        conditions = conditions_of(game, human_profile=HumanProfile("rank", rank, rank).code)
+        conditions = conditions_of(game)._replace(human_profile=HumanProfile("rank", rank, rank).code)
         write_game(positions, row, game, conditions=conditions)
     evaluator.evaluate(Request(positions, 3, evaluation))
     strong, weak, weakest = (policy / policy.sum() for policy in evaluation.policy.astype(np.float64))

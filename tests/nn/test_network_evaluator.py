@@ -530,7 +530,7 @@ def rows_of(games: Sequence[Game], profiles: Sequence[str] = ("",)) -> Positions
     positions = new_positions(len(games) + 2, games[0].width, games[0].height)
     for row, game in enumerate(games):
         profile = parse_profile(profiles[row % len(profiles)]).code
-        write_game(positions, row, game, conditions=conditions_of(game, human_profile=profile))
+        write_game(positions, row, game, conditions=conditions_of(game)._replace(human_profile=profile))
     return positions
 
 

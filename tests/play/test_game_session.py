@@ -465,18 +465,27 @@ class TestSharedEngines:
                 session.engine.close()
 
     def test_games_at_levels_share_the_networks_for_levels(self) -> None:
-        loaded: list[str] = []
+        """They are loaded once, unless that fails, and stay open until the last engine is closed."""
+        loaded: dict[str, FakeEvaluator] = {}
+        failures = [errors.ModelError("no memory")]
 
         def load(name: str) -> FakeEvaluator:
-            loaded.append(name)
-            return fake_shipped(name)
+            if failures:
+                raise failures.pop()
+            assert name not in loaded
+            loaded[name] = fake_shipped(name)
+            return loaded[name]
 
         with SharedEngines(evaluator=KnowingEvaluator(), load_shipped=load) as engines:
+            with pytest.raises(errors.ModelError, match="no memory"):
+                engines.new_engine({"play.level": "8k"})
             for level in ("8k", "2k"):
                 session = GameSession.start(engines.new_engine({"play.level": level}), GameSettings(WHITE, 5))
                 session.engine_move()
                 session.engine.close()
+            assert not any(each.is_closed for each in loaded.values())
         assert sorted(loaded) == ["tengen-b10c128", "tengen-human"]
+        assert all(each.is_closed for each in loaded.values())
 
     def test_an_engine_may_have_options_of_its_own(self) -> None:
         with SharedEngines(evaluator=KnowingEvaluator()) as engines:

@@ -597,7 +597,7 @@ class GameSession:
 
     def _count_all_stones(self) -> None:
         """Accept the score after the passes where the rules count every stone: there is nothing to agree on."""
-        if self.phase is Phase.SCORING and counts_all_stones(self.game):
+        if self.phase is Phase.SCORING and counts_all_stones(self.game.rules):
             self._dead = None
             self.accept_score()
 

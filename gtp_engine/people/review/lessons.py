@@ -26,9 +26,9 @@ from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.evaluator import Evaluator, evaluated
 from gtp_engine.evaluation.from_game import conditions_of, replayed_rows, write_conditions, write_game
-from gtp_engine.evaluation.positions import Positions, new_evaluation, new_positions, take_rows
+from gtp_engine.evaluation.positions import Positions, new_positions, take_rows
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import to_color
 from gtp_engine.go.game import Game
@@ -159,11 +159,9 @@ class People:
         for i, (row, rank) in enumerate(zip(rows, ranks, strict=True)):
             number = rank_number(rank)
             profile = HumanProfile("rank", number, number).code
-            write_conditions(chosen, i, conditions_of(games[row], human_profile=profile))
-        evaluation = new_evaluation(len(rows), games[0].width, games[0].height)
+            write_conditions(chosen, i, conditions_of(games[row])._replace(human_profile=profile))
         with self._lock:
-            self._human.evaluate(Request(chosen, len(rows), evaluation))
-        return evaluation.policy
+            return evaluated(self._human, chosen).policy
 
     def close(self) -> None:
         """Free the human-like network."""

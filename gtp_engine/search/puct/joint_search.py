@@ -16,7 +16,7 @@ from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Kind, Request
-from gtp_engine.evaluation.shared import JoinedRows
+from gtp_engine.evaluation.shared import evaluate_joined
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
 from gtp_engine.search.puct.evaluation_thread import Call, Job
@@ -32,7 +32,6 @@ class JointCalls(ForwardingEvaluator):
 
     def __init__(self, evaluator: Evaluator) -> None:
         super().__init__(evaluator)
-        self._joined: Final = JoinedRows()
         self._jobs: list[Job] = []
         self._requests: dict[Kind, list[Request]] = {}
 
@@ -54,7 +53,7 @@ class JointCalls(ForwardingEvaluator):
                 each.run()
             requests, self._requests = self._requests, {}
             for alike in requests.values():
-                self._joined.evaluate(alike, self._evaluator)
+                evaluate_joined(alike, self._evaluator)
         if job.error is not None:
             raise job.error
         return True

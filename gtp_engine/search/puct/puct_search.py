@@ -303,12 +303,10 @@ class PuctSearch:
 
     def conditions(self, position: RootPosition) -> Conditions:
         """Return the conditions under which the leaves of a search are evaluated."""
-        return conditions_of(
-            position.game,
+        return conditions_of(position.game, self.config.puct.draw_wins_white)._replace(
             playout_doubling_advantage_black=position.advantage_black,
             passing_hacks=self.config.puct.passing_hacks,
             human_profile=self.config.human.profile.code,
-            draw_wins_white=self.config.puct.draw_wins_white,
         )
 
     def options(self, *, optimism: float, symmetry: int = ANY_SYMMETRY, shares: bool = False) -> EvaluationOptions:

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from gtp_engine.arena.elo import ELO_PER_NAT, Z_95, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.base.errors import TengenError, counted, shown_path
 from gtp_engine.base.files import append, complete_lines, json_of
-from gtp_engine.config.human import HumanProfile
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_drawing import Question, choose_move, found_at
 from gtp_engine.engine.level_table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
@@ -143,8 +142,8 @@ def draw_moves(
     """
     of_people, people = take_rows(positions, [*games]), new_evaluation(len(games), *board_size(positions))
     for place, (row, game) in enumerate(games.items()):
-        profile = HumanProfile("rank", settings[row].rank, settings[row].rank)
-        write_conditions(of_people, place, conditions_of(game, human_profile=profile.code))
+        profile = settings[row].profile.code
+        write_conditions(of_people, place, conditions_of(game)._replace(human_profile=profile))
     networks.human.evaluate(Request(of_people, len(games), people))
     questions: dict[int, Question] = {}
     for place, (row, game) in enumerate(games.items()):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.config import Config
-from gtp_engine.evaluation.evaluator import Evaluator, Request
+from gtp_engine.evaluation.evaluator import Evaluator, Request, evaluated
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import Positions, board_size, new_evaluation, new_positions, take_rows
 from gtp_engine.go.constants import PASS, padded_length
@@ -36,9 +36,7 @@ def network_moves(evaluator: Evaluator) -> MovePolicy:
     """Return what gives the policy of a network."""
 
     def policies(positions: Positions, rows: Sequence[int], games: Sequence[Game]) -> NDArray[np.floating]:
-        evaluation = new_evaluation(len(rows), *board_size(positions))
-        evaluator.evaluate(Request(take_rows(positions, rows), len(rows), evaluation))
-        return evaluation.policy
+        return evaluated(evaluator, take_rows(positions, rows)).policy
 
     return policies
 

@@ -25,7 +25,7 @@ from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points, to_color
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, after_move
 from gtp_engine.go.rules import Ko
 from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.people.review.problems.frames import Frame, framed
@@ -244,8 +244,7 @@ def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> li
 
 def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
     """Return the game after a move; where a ko that it takes may be retaken, a new game begins."""
-    played = game.copy()
-    played.play(point, color)
+    played = after_move(game, point, color)
     return _afresh(played, opponent(color)) if is_retaken and played.ko_point is not None else played
 
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, shown
 from gtp_engine.config import NetworkConfig
-from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request
+from gtp_engine.evaluation.evaluator import BareEvaluator, Evaluator, Request, evaluated
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, EvaluatorInfo
-from gtp_engine.evaluation.positions import FloatArray, Positions, board_size, new_evaluation, put_rows, take_rows
+from gtp_engine.evaluation.positions import FloatArray, Positions, put_rows, take_rows
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator, ReadyModel
@@ -114,9 +114,7 @@ class SwitchedPlayer(BareEvaluator):
         for index, player in enumerate(self._players):
             rows = np.flatnonzero(chosen == index)
             if rows.size:
-                part = new_evaluation(len(rows), *board_size(positions))
-                player.evaluate(Request(take_rows(positions, rows), len(rows), part, request.options))
-                put_rows(request.out, rows, part)
+                put_rows(request.out, rows, evaluated(player, take_rows(positions, rows), request.options))
 
 
 def plan_of(settings: PolicyGameSettings | RecordSettings, *, opening_length: int = 0) -> GamePlan:
