@@ -108,9 +108,8 @@ def make_command(file: Path, board: BookBoard, settings: BookSettings, network: 
             book = Book.create(file, replace(header, komi=komi, network=network_name))
         enlarge(
             book,
-            BookSearch(book.header, evaluator, settings.visits, settings.at_once),
+            BookSearch(evaluator, settings.visits, settings.at_once),
             settings.positions,
-            at_once=settings.at_once,
             is_stopped=lambda: is_stopped() or time.monotonic() >= end,
             progress=show,
         )
@@ -176,7 +175,7 @@ def check_command(file: Path, against: Path | None, settings: BookCheck, network
     click.echo(counted(len(troubles), "problem") if troubles else "no problem in any line, position or value")
     if settings.samples:
         evaluator = _evaluator(network, book.header, settings.at_once)
-        search = BookSearch(book.header, evaluator, settings.visits, settings.at_once)
+        search = BookSearch(evaluator, settings.visits, settings.at_once)
         click.echo(search_deeper(book, search, settings.samples, settings.seed))
     if troubles:
         sys.exit(1)

@@ -49,7 +49,7 @@ def searched_book(path: Path, positions: int, *, at_once: int = 4, steps: int = 
     It is stopped after so many steps.
     """
     book = Book.load(path, cut=True) if path.exists() else Book.create(path, HEADER)
-    search = BookSearch(HEADER, FakeEvaluator(), visits=4, at_once=at_once)
+    search = BookSearch(FakeEvaluator(), visits=4, at_once=at_once)
     done: list[Book] = []
-    enlarge(book, search, positions, at_once=at_once, is_stopped=lambda: len(done) >= steps, progress=done.append)
+    enlarge(book, search, positions, is_stopped=lambda: len(done) >= steps, progress=done.append)
     return book

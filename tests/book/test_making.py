@@ -42,8 +42,8 @@ def test_the_best_line_and_second_best_moves_in_it_are_followed(tmp_path: Path) 
     path.write_text(path.read_text().replace('["E3", 0.1, 10', '["E3", 0.0001, 10'))
     book = Book.load(path)
     assert expansions(book, 1)[0][2].vertex != "E3"
-    search = BookSearch(HEADER, FakeEvaluator(), visits=4, at_once=1)
-    enlarge(book, search, 4, at_once=1, is_stopped=lambda: False, progress=lambda book: None)
+    search = BookSearch(FakeEvaluator(), visits=4, at_once=1)
+    enlarge(book, search, 4, is_stopped=lambda: False, progress=lambda book: None)
     assert book.nodes[0].moves[2].to == 3, "the end of the best line, not the cheapest move"
 
 
@@ -77,8 +77,8 @@ def test_a_second_pass_ends_a_line(tmp_path: Path) -> None:
     for header, ends in ((HEADER, True), (replace(HEADER, rules=Rules.parse("japanese")), False)):
         lines = node("", [["pass", 1.0, 9, 0.0]]), node("pass", [["pass", 1.0, 9, 0.0]]), link(0, "pass", 1)
         book = Book.load(write(tmp_path / "a.book", *lines, header=header))
-        search = BookSearch(header, FakeEvaluator(), visits=4, at_once=1)
-        enlarge(book, search, 10, at_once=2, is_stopped=lambda: False, progress=lambda book: None)
+        search = BookSearch(FakeEvaluator(), visits=4, at_once=2)
+        enlarge(book, search, 10, is_stopped=lambda: False, progress=lambda book: None)
         assert len(book) == (3 if ends else 2)
         assert check(book) == []
 

@@ -45,8 +45,8 @@ from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, transformed_points
-from gtp_engine.go.game import Game
-from gtp_engine.go.rules import Rules, Scoring
+from gtp_engine.go.game import Game, replayed
+from gtp_engine.go.rules import Rules
 from gtp_engine.nn.symmetry import cell_orders, symmetry_count
 from gtp_engine.search.report import MoveReport, RawEvaluation, SearchReport, winrate_of
 
@@ -104,19 +104,15 @@ def _rows(cells: NDArray[np.uint8], width: int) -> str:
 
 def _boards_that_matter(game: Game) -> list[tuple[NDArray[np.uint8], int]]:
     """Return the colours of the cells, and the side to play, from the first capture that matters to the position."""
-    points = list(board_points(game.width, game.height))
-    replay = Game(game.width, game.height, game.rules, game.komi)
-    replay.set_up(game.setup_stones, game.first_player)
-    boards, captures = [], []
-    for number, move in enumerate(game.moves):
-        boards.append((replay.board.color[points].astype(np.uint8), int(move.color)))
-        before = np.count_nonzero(boards[-1][0])
-        replay.play(move, tolerant=True)
-        if move.point != PASS and np.count_nonzero(replay.board.color[points]) <= before:
-            captures.append(number)
-    boards.append((replay.board.color[points].astype(np.uint8), int(game.to_play)))
-    recent = [number for number in captures if number >= len(game.moves) - HISTORY_BOUND]
-    return boards[recent[0] :] if recent else boards[-1:]
+    points, moves = list(board_points(game.width, game.height)), game.moves
+    boards = [
+        (past.board.color[points].astype(np.uint8), int(color))
+        for past, color in zip(replayed(game), [*(move.color for move in moves), game.to_play], strict=True)
+    ]
+    counts = [np.count_nonzero(cells) for cells, _ in boards]
+    recent = range(max(0, len(moves) - HISTORY_BOUND), len(moves))
+    captures = (number for number in recent if moves[number].point != PASS and counts[number + 1] <= counts[number])
+    return boards[next(captures, len(moves)) :]
 
 
 FORMAT: Final = 1
@@ -231,11 +227,6 @@ class BookHeader:
         """Return the first line of the file."""
         return {"book": FORMAT} | vars(self) | {"rules": json.loads(self.rules.to_json())}
 
-    @property
-    def counts_exactly(self) -> bool:
-        """Whether two passes end a game with a score that the stones on the board decide."""
-        return self.rules.scoring is Scoring.AREA and not self.rules.friendly_pass_ok
-
     def misfit(self, game: Game) -> str | None:
         """Return why the book is not for a game, None if it is."""
         if (game.width, game.height) != (self.width, self.height):
@@ -290,8 +281,8 @@ class Book:
     def _take(self, data: dict[str, Any]) -> None:
         """Take over a line of the file; raises ValueError, LookupError, TypeError for what is none."""
         if "at" in data:
-            node, to = self.nodes[_index(data["at"])], _index(data["to"])
-            self.nodes[to]  # raises IndexError
+            numbers = range(len(self.nodes))  # whose `index` refuses everything else
+            node, to = self.nodes[numbers.index(data["at"])], numbers.index(data["to"])
             {move.vertex: move for move in node.moves}[data["move"]].to = to
             return
         moves = [BookMove(str(v), float(p), int(n), float(s)) for v, p, n, s in data["moves"]]
@@ -302,17 +293,16 @@ class Book:
             raise ValueError(f"position {key} a second time")
         self._add_node(BookNode(key, line, visits, score, error, moves))
 
-    def _add_node(self, node: BookNode) -> int:
+    def _add_node(self, node: BookNode) -> None:
         self._numbers[node.key] = len(self.nodes)
         self.nodes.append(node)
-        return len(self.nodes) - 1
 
     # --- growing ---
 
     def extend(self, found: Sequence[tuple[BookNode, BookMove | None, BookNode | None]]) -> None:
         """Add positions, each with the position and the move that lead to it, None for the empty board.
 
-        Those that are there already are only led to.  All are on the disk afterwards; values are computed by `compute`.
+        Those that are there already are only led to.  All are on the disk afterwards, and values are computed again.
         Raises ConfigError if they cannot be written; what has been written counts the next time that the file is read.
         """
         lines = []
@@ -326,6 +316,7 @@ class Book:
                 lines.append(_line({"at": self._numbers[before.key], "move": move.vertex, "to": move.to}))
         with writing(self.path, ConfigError, "book"):
             append(self.path, "".join(lines))
+        self.compute()
 
     # --- reading ---
 
@@ -384,26 +375,20 @@ class Book:
         """Compute the value of every position from those of the positions that its moves lead to."""
         state = bytearray(len(self.nodes))  # 1: on the line that is followed, 2: computed
         for start in range(len(self.nodes)):
-            if state[start] == 0:
-                self._compute_from(start, state)
-
-    def _compute_from(self, start: int, state: bytearray) -> None:
-        """Compute the values of a position and all below it that are not computed yet, without recursion."""
-        line = [(start, iter(self.nodes[start].linked))]
-        state[start] = 1
-        while line:
-            number, moves = line[-1]
-            move = next(moves, None)
-            if move is None:
-                line.pop()
-                state[number] = 2
-                self.nodes[number].found = self.minimax(self.nodes[number])
-                continue
-            assert move.to is not None, "linked moves lead somewhere"
-            move.is_cycle = state[move.to] == 1
-            if state[move.to] == 0:
-                state[move.to] = 1
-                line.append((move.to, iter(self.nodes[move.to].linked)))
+            line = [] if state[start] else [(start, iter(self.nodes[start].linked))]
+            while line:  # without recursion, as lines may be long
+                number, moves = line[-1]
+                state[number] = 1
+                move = next(moves, None)
+                if move is None:
+                    line.pop()
+                    state[number] = 2
+                    self.nodes[number].found = self.minimax(self.nodes[number])
+                    continue
+                assert move.to is not None, "linked moves lead somewhere"
+                move.is_cycle = state[move.to] == 1
+                if state[move.to] == 0:
+                    line.append((move.to, iter(self.nodes[move.to].linked)))
 
     def best_line(self, node: BookNode | None = None) -> list[tuple[BookMove, BookNode]]:
         """Return the best moves from a position (default: the empty board) on, each with the position before it."""
@@ -543,13 +528,6 @@ def _header_of(path: Path, lines: Sequence[str]) -> BookHeader:
         given = f"{shown_path(path)}, which begins with {shown(lines[0] if lines else '')}"
         raise ConfigError(given, expected=f"a book of format {FORMAT}") from error
     return header
-
-
-def _index(value: object) -> int:
-    """Return a number of a position; raises ValueError."""
-    if type(value) is not int or value < 0:
-        raise ValueError(value)
-    return value
 
 
 def _line(data: dict[str, Any]) -> str:

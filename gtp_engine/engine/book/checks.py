@@ -22,7 +22,7 @@ from gtp_engine.engine.book.book import Book, BookNode, BookReply, place, shown_
 from gtp_engine.engine.book.making import BookSearch, costs
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Color
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, after_move
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.sgf import GameTree, read_sgf_file
 
@@ -65,9 +65,8 @@ def position_lines(book: Book, game: Game) -> list[str]:
     """Return a line for each move that the book has for a position, the best first, with the line that follows."""
     lines = []
     for reply in book.find(game):
-        after = game.copy()
-        after.play(reply.point)
-        line = " ".join([game.vertex(reply.point), *(vertex for vertex, _ in best_moves(book, after))])
+        following = best_moves(book, after_move(game, reply.point))
+        line = " ".join([game.vertex(reply.point), *(vertex for vertex, _ in following)])
         visits = counted(reply.move.visits, "visit")
         source = "" if reply.move.to is not None else f", {visits} of the position's own search"
         lines.append(f"{shown_interval(reply.found)}: {line}{source}")
@@ -160,8 +159,8 @@ def compare_record(book: Book, path: Path) -> list[str]:
         game.play(move, tolerant=True)
         if not replies:
             continue
-        best = replies[0]
-        same = [reply for reply in replies if _leads_to(before, reply.point) == place(game).key]
+        best, key = replies[0], place(game).key
+        same = [reply for reply in replies if place(after_move(before, reply.point)).key == key]
         sign = 1.0 if move.color == BLACK else -1.0
         verdict = "not in the book"
         if same:
@@ -172,13 +171,6 @@ def compare_record(book: Book, path: Path) -> list[str]:
             f"best {before.vertex(best.point)}, {shown_interval(best.found)}"
         )
     return lines
-
-
-def _leads_to(game: Game, point: int) -> str:
-    """Return the key of the position after a move."""
-    after = game.copy()
-    after.play(point)
-    return place(after).key
 
 
 # --- as a game tree ---

@@ -23,6 +23,7 @@ from typing import Final
 
 from gtp_engine.config import Config
 from gtp_engine.engine.book.book import DECIMALS, Book, BookHeader, BookMove, BookNode, mirrored, place
+from gtp_engine.engine.game_end import counts_all_stones
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator
 from gtp_engine.go.game import Game
 from gtp_engine.search.limits import Limits, SearchRequest
@@ -63,49 +64,23 @@ class KeepingEvaluator(ForwardingEvaluator):
 class BookSearch:
     """Searches positions for books with an evaluator, `at_once` of them side by side."""
 
-    def __init__(self, header: BookHeader, evaluator: Evaluator, visits: int, at_once: int) -> None:
+    def __init__(self, evaluator: Evaluator, visits: int, at_once: int) -> None:
         config = Config().with_values(
             {"search.seed": 1, "puct.useless_pruning": False, "puct.conservative_pass": False}
         )
         self.visits: Final = visits
-        self._header: Final = header
+        self.at_once: Final = at_once
         self._request: Final = SearchRequest(Limits(visits=visits), wide_root_noise=WIDE_NOISE, passes_end=True)
-        self._at_once: Final = at_once
         self._search: Final = JointSearch(config, KeepingEvaluator(evaluator), at_once)
 
     def search(self, games: Sequence[Game]) -> list[BookNode]:
         """Return what searches find in the positions of games, which are not over."""
         found = []
-        for start in range(0, len(games), self._at_once):
-            some = games[start : start + self._at_once]
+        for start in range(0, len(games), self.at_once):
+            some = games[start : start + self.at_once]
             reports = self._search.run([(game, game.to_play) for game in some], self._request)
-            found += [self._node(game, report) for game, report in zip(some, reports, strict=True)]
+            found += [searched(game, report) for game, report in zip(some, reports, strict=True)]
         return found
-
-    def _node(self, game: Game, report: SearchReport) -> BookNode:
-        """Return the position of a game with what a search found."""
-        key, symmetry = place(game)
-        moves = sorted(report.moves, key=lambda move: (-move.visits, -move.prior))
-        chosen = [move for move in moves if move.visits > 0 and move.symmetry_of is None][:MOST_MOVES]
-        raw = report.raw
-        assert raw is not None, "a search with a network evaluates the root"
-        error = report.score_stdev if raw.score_error < 0.0 else raw.score_error
-        return BookNode(
-            key,
-            line_of(game, symmetry),
-            report.visits,
-            round(report.score_black + self._header.komi, DECIMALS),
-            round(error, DECIMALS),
-            [
-                BookMove(
-                    _vertex(game, move.point, symmetry),
-                    round(move.prior, DECIMALS),
-                    move.visits,
-                    round(move.score_black + self._header.komi, DECIMALS),
-                )
-                for move in chosen
-            ],
-        )
 
 
 def line_of(game: Game, symmetry: int) -> tuple[str, ...]:
@@ -119,13 +94,40 @@ def _vertex(game: Game, point: int, symmetry: int) -> str:
 
 def fair_komi(header: BookHeader, evaluator: Evaluator, visits: int) -> float:
     """Return the whole komi that searches of the empty board expect to be fair, starting from the header's."""
+    search = BookSearch(evaluator, visits, at_once=1)
     for _ in range(FAIR_SEARCHES):
-        (node,) = BookSearch(header, evaluator, visits, 1).search([header.game()])
+        (node,) = search.search([header.game()])
         points = max(node.moves, key=lambda move: move.visits).score if node.moves else node.score
         if round(points) == header.komi:
             break
         header = replace(header, komi=float(round(points)))
     return header.komi
+
+
+def searched(game: Game, report: SearchReport) -> BookNode:
+    """Return the position of a game with what a search found."""
+    key, symmetry = place(game)
+    moves = sorted(report.moves, key=lambda move: (-move.visits, -move.prior))
+    chosen = [move for move in moves if move.visits > 0 and move.symmetry_of is None][:MOST_MOVES]
+    raw = report.raw
+    assert raw is not None, "a search with a network evaluates the root"
+    error = report.score_stdev if raw.score_error < 0.0 else raw.score_error
+    return BookNode(
+        key,
+        line_of(game, symmetry),
+        report.visits,
+        round(report.score_black + game.komi, DECIMALS),
+        round(error, DECIMALS),
+        [
+            BookMove(
+                _vertex(game, move.point, symmetry),
+                round(move.prior, DECIMALS),
+                move.visits,
+                round(move.score_black + game.komi, DECIMALS),
+            )
+            for move in chosen
+        ],
+    )
 
 
 def finished(game: Game) -> BookNode:
@@ -136,13 +138,7 @@ def finished(game: Game) -> BookNode:
 
 
 def enlarge(
-    book: Book,
-    search: BookSearch,
-    positions: int,
-    *,
-    at_once: int,
-    is_stopped: Callable[[], bool],
-    progress: Callable[[Book], None],
+    book: Book, search: BookSearch, positions: int, *, is_stopped: Callable[[], bool], progress: Callable[[Book], None]
 ) -> None:
     """Add positions until the book has so many, nothing is left to add, or `is_stopped` after a step.
 
@@ -151,10 +147,9 @@ def enlarge(
     if not book.nodes:
         (first,) = search.search([book.header.game()])
         book.extend([(first, None, None)])
-        book.compute()
         progress(book)
     while len(book) < positions and not is_stopped():
-        count = min(at_once, positions - len(book))
+        count = min(search.at_once, positions - len(book))
         chosen = line_ends(book, (count + 1) // 2)
         for _, node, move in expansions(book, count):
             if len(chosen) < count and not any(move is other for _, other in chosen):
@@ -181,7 +176,6 @@ def _add(book: Book, search: BookSearch, wanted: Sequence[tuple[BookNode, BookMo
                 games.setdefault(key, game)
     done |= zip(games, search.search(list(games.values())), strict=True)
     book.extend([(node, move, done.get(key) or book.node(key)) for (node, move), key in zip(wanted, keys, strict=True)])
-    book.compute()
 
 
 def costs(book: Book) -> list[float]:
@@ -220,7 +214,7 @@ def _may_be_added(book: Book, node: BookNode, move: BookMove) -> bool:
     A second pass is never added where players would then agree on dead stones, which no book knows.
     """
     ends = node.line[-1:] == ("pass",) and move.vertex == "pass"
-    return move.to is None and (book.header.counts_exactly or not ends)
+    return move.to is None and (counts_all_stones(book.header.rules) or not ends)
 
 
 def expansions(book: Book, count: int) -> list[tuple[float, BookNode, BookMove]]:
