@@ -100,6 +100,8 @@ def test_without_a_home_the_temporary_directory_is_used(monkeypatch: pytest.Monk
     assert kernel_cache.cache_directory() == kernel_cache.find_directory()
     of_child = Path(kernel_cache.environment()["TENGEN_CACHE_DIR"])
     assert of_child / "kernels" / kernel_cache.kernel_hash() == kernel_cache.cache_directory()
+    path = kernel_cache.package_environment({"PYTHONPATH": "there"})["PYTHONPATH"]
+    assert path == os.pathsep.join([str(kernel_cache.PACKAGE.parent), "there"])
 
 
 def test_what_was_sent_from_another_machine_is_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -117,6 +119,16 @@ def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None
     (tmp_path / "notes").mkdir()
     kernel_cache._remove_old_caches(caches[-1])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(p.name for p in caches[2:]), "notes"])
+
+
+def test_an_edited_kernel_of_a_user_is_compiled_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    environment = os.environ | {"TENGEN_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    code = "from gtp_engine.compiled.jit import kernel\n@kernel\ndef f(x):\n    return x + {}\nprint(f(1))"
+    for number in (1, 2):
+        script.write_text(code.format(number))
+        found = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, check=True)
+        assert found.stdout.split() == [str(1 + number).encode()]
 
 
 def test_installations_of_equal_sources_share_their_code(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from busy_machine import bound
 from documents import ROOT
 from fake_evaluators import FakeEvaluator
 from nn.tiny_networks import alphago_policy, metadata, v7_network
+from superko_games import game_with_superko
 
 from gtp_engine import (
     BLACK,
@@ -127,6 +128,13 @@ def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
 def test_a_policy_may_have_any_sum(weight: float) -> None:
     out = evaluated(lambda seen: Guess(np.full((1, 26), weight)), Game(5))
     assert out.policy[0, PASS] == pytest.approx(1 / 26)  # type: ignore[attr-defined]
+
+
+def test_a_function_sees_what_superko_forbids() -> None:
+    game, banned = game_with_superko("tromp-taylor")
+    seen: list[Seen] = []
+    evaluated(lambda each: seen.append(each) or Guess(np.ones(10), winrate=0.5), game)
+    assert banned and seen[0].legal().sum() == len(game.legal_points()) + 1
 
 
 @pytest.mark.parametrize("illegal", [-1.0, np.nan, np.inf])

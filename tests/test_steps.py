@@ -86,7 +86,8 @@ def test_commands_run_in_order_and_products_are_built_once(tmp_path: Path, capfd
 
 def test_a_command_that_fails_ends_the_chain(tmp_path: Path) -> None:
     after = tmp_path / "after"
-    steps = [Step("Fail", (sys.executable, "-c", "raise SystemExit(3)")), Step("Never", writes(after, "x"))]
+    fails = Step("Fail", (sys.executable, "-c", "raise SystemExit(3)"), tmp_path / "product")
+    steps = [fails, Step("Never", writes(after, "x"))]
     with pytest.raises(SystemExit, match="3"):
         carry_out_all(steps)
     assert not after.exists()

@@ -226,6 +226,7 @@ def test_a_board_may_be_no_square() -> None:
     assert Config().game.board is None
     assert Config().with_values({"game.board_size": 9}).game.board == (9, 9)
     assert Config().with_values({"game.board_size": 9, "game.board_height": 7}).game.board == (9, 7)
+    assert Config().with_values({"game.board_height": 7}).game.board == (7, 7)
 
 
 def test_unknown_settings_are_warned_of_by_name() -> None:

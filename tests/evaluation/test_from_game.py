@@ -167,3 +167,8 @@ def test_komi_makes_up_for_draws(rules: str, komi: float, share: float, expected
     assert komi_for_draws(game, share) == expected
     conditions = conditions_of(game, share)
     assert conditions.komi == komi + expected and conditions._replace(komi=komi) == conditions_of(game)
+
+
+def test_a_button_that_was_taken_counts_for_its_side() -> None:
+    game = play(Game(9, rules=Rules.parse("aga-button"), komi=7.0), "pass")
+    assert conditions_of(game).komi == 6.5

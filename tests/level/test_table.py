@@ -131,6 +131,12 @@ def test_a_table_that_cannot_be_written_is_named(tmp_path: Path):
         write_board(path, "net", 9, {"skills": ramp(0.0, 0.1)})
 
 
+def test_boards_that_were_measured_with_another_network_are_left_out(tmp_path: Path):
+    for network, size in (("other", 9), ("net", 13), ("net", 19)):
+        write_board(tmp_path / "net.levels.json", network, size, {"skills": ramp(0.0, 0.1)})
+    assert [*read_table_file(tmp_path / "net.levels.json")["boards"]] == ["13", "19"]
+
+
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_table_without_the_board_says_so(tmp_path: Path, exists: bool):
     path = tmp_path / "net.levels.json"
