@@ -31,18 +31,10 @@ from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_n
 from gtp_engine.go.game import Game, several
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game
+from gtp_engine.sgf.encodings import as_text, as_utf_8, encoded
 from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_to_game
-from gtp_engine.sgf.tree_text import (
-    GameText,
-    TextNode,
-    as_text,
-    as_utf_8,
-    encoded,
-    lines_of,
-    main_line_from,
-    property_text,
-)
+from gtp_engine.sgf.tree_text import GameText, TextNode, lines_of, main_line_from, property_text
 from gtp_engine.sgf.values import (
     escaped,
     format_komi,
@@ -206,7 +198,7 @@ class GameNode(TextNode):
         """The arrows (AR) by the vertices where they begin and end."""
         width, height = self.tree.size
         ends = [value.partition(":")[::2] for value in self.texts("AR")]
-        found = [parse_points(pair, width=width, height=height, pass_over=lambda error: None) for pair in ends]
+        found = [parse_points(pair, width=width, height=height) for pair in ends]
         return [(self.tree.vertex(pair[0]), self.tree.vertex(pair[1])) for pair in found if len(pair) == 2]
 
     @property
@@ -388,12 +380,14 @@ class GameNode(TextNode):
         else:
             self.raw = {each: kept for each, kept in self.raw.items() if each != name}
         if name in GAME_PROPERTIES or name in ("B", "W"):
-            self.tree._forget(name)
+            self.tree._last_game = None
+        if name == "SZ":
+            self.tree._size = self.tree._usual_moves = None
 
     def _points(self, name: str) -> list[int]:
         """Return the points of a list such as AB's, as far as they are on the board."""
         width, height = self.tree.size
-        return [*parse_points(self.texts(name), width=width, height=height, pass_over=lambda error: None)]
+        return [*parse_points(self.texts(name), width=width, height=height)]
 
     def _set_points(self, name: str, points: list[int]) -> None:
         if points != self._points(name):
@@ -648,9 +642,3 @@ class GameTree:
         """Note that the tree is about to be edited."""
         if not self._is_edited:
             self._notes, self._is_edited = self.notes, True
-
-    def _forget(self, name: str) -> None:
-        """Forget what depends on a property of the game, after an edit."""
-        self._last_game = None
-        if name == "SZ":
-            self._size = self._usual_moves = None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import filterfalse, takewhile
 from typing import Final
 
-from gtp_engine.base.errors import ArgumentError, HandicapError, IllegalMoveError, SgfError, counted, shown, shown_path
+from gtp_engine.base.errors import ArgumentError, HandicapError, SgfError, counted, shown, shown_path
 from gtp_engine.base.files import open_regular
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Color, Move
@@ -23,9 +23,10 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.foreign.formats import sgf_of
+from gtp_engine.sgf.encodings import as_utf_8, text_of
+from gtp_engine.sgf.foreign_formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
-from gtp_engine.sgf.tree_text import GameText, N, TextNode, as_utf_8, has_game, main_line_from, parse_game, text_of
+from gtp_engine.sgf.tree_text import GameText, N, TextNode, has_game, main_line_from, parse_game
 
 MAX_BYTES: Final = 4 * 2**20
 """Largest file read; the largest joseki dictionaries have about 3 MiB, a game has 10 KiB."""
@@ -104,7 +105,7 @@ def game_of(data: bytes | str, move_number: int | None = None) -> Game:
 
 
 def text_of_record(data: bytes) -> tuple[str, str]:
-    """Return a record as text, and its encoding, as `tree_text.text_of` does; raises SgfError if it is long."""
+    """Return a record as text, and its encoding, as `encodings.text_of` does; raises SgfError if it is long."""
     _check_length(data)
     return text_of(sgf_of(data))
 
@@ -198,13 +199,12 @@ class GameInfo:
                 if name == "KO" and has_begun and node.moves:
                     continue  # here it is not the komi: the move counts though a ko forbids it
                 # Terminals and front ends show names and results, so control characters in them become blanks.
-                texts = node.texts(name)
-                text = values.one_line(values.unescaped(" ".join(texts) if name == "AP" else texts[0])).strip()
+                given = [values.one_line(values.unescaped(text)).strip() for text in node.texts(name)]
+                text = " ".join(given).strip() if name == "AP" else given[0]
                 if text and not (has_begun and name == "SZ"):
                     self.texts.setdefault(name, text)
                 known = self.texts.get(name, "")
-                others = [values.one_line(values.unescaped(other)).strip() for other in texts]
-                others = [other for other in others if other not in ("", known)]
+                others = [other for other in given if other not in ("", known)]
                 if known and others and name in _ONCE:
                     self.note(f"{name} is given several times: {shown(known)} counts, {shown(others[0])} does not")
             has_begun = has_begun or not _BEGINNINGS.isdisjoint(raw)
@@ -431,12 +431,6 @@ def _handicap_without_stones(
 
 def _can_be_played(line: _MainLine, stones: tuple[Move, ...], rules: Rules | None) -> bool:
     """Return whether the moves, up to a change of the position, can be played after handicap `stones`."""
-    game = Game(line.width, line.height, rules)
-    game.set_up(stones, WHITE)
     end = line.later_setups[0].move_index if line.later_setups else len(line.moves)
-    try:
-        for move in line.moves[:end]:
-            game.play(move, tolerant=True)
-    except IllegalMoveError:
-        return False
-    return True
+    trial = SgfRecord(line.width, line.height, None, rules, 0, stones, Color.WHITE, tuple(line.moves[:end]))
+    return not play_record(trial)[1].is_cut

@@ -1,6 +1,6 @@
-r"""Damaged text of a game as tokens that the grammar of SGF allows, with notes on what was passed over.
+r"""The nodes in damaged text of a game, as the grammar of SGF allows them, with notes on what was passed over.
 
-    bytes --_scan--> names, values and marks --_parts_of--> nodes and parentheses --_tokens_of--> names and values
+    bytes --_scan--> names, values and marks --_parts_of--> nodes and parentheses --_nodes_of--> nodes with one move
 
 Programs write much that the grammar does not allow, and files get damaged.  The scan finds where values end, in spite
 of brackets in texts without a backslash, and of brackets that are missing.  Then every value gets a name, every node
@@ -11,6 +11,7 @@ import re
 from typing import Final, TypeAlias
 
 from gtp_engine.base.errors import SgfError
+from gtp_engine.sgf.encodings import as_text
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES
@@ -85,10 +86,13 @@ _RESULTS: Final = {b"B": b"W+R", b"W": b"B+R"}
 _UNESCAPED: Final = re.compile(rb"(\\.)|\]|\\\Z", re.DOTALL)
 """A bracket, or a backslash at the end, that needs one before it; and pairs that need none."""
 
-Token: TypeAlias = tuple[str, bytes]
-"""A token with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`; "M" is a node that is just a move."""
-_SEMICOLON: Final = ("D", b";")
+Properties: TypeAlias = dict[str, list[str]]
+"""The properties of a node in their order: values with their escapes by name."""
+Part: TypeAlias = bytes | Properties
+"""A parenthesis, or a node."""
 
+_Token: TypeAlias = tuple[str, bytes]
+"""A token with sgfmill's kinds, "I" for names, "V" for values and "D" for `;()`."""
 _Node: TypeAlias = list[tuple[bytes, bytes]]
 """The names and values of a node in their order, a name for each value."""
 
@@ -133,7 +137,7 @@ class LookAhead:
 
 
 class Repair:
-    """Valid `tokens` of the game that begins at `start` and ends at `end`, with notes.
+    """The `parts` of the game that begins at `start` and ends at `end`, with notes.
 
     Names are those of the text, also such as the grammar does not have (V1).  `is_cut` is whether the text ends within
     a value, `has_end` whether the last parenthesis is there, `has_values` whether anything is left.  Raises SgfError
@@ -141,20 +145,20 @@ class Repair:
     """
 
     def __init__(self, data: bytes, start: int, ahead: LookAhead) -> None:
-        self.tokens = list[Token]()
         self.notes: Final = dict[str, None]()
         self.is_cut = False
         self.has_end = False
         self._data: Final = data
+        self._tokens: Final = list[_Token]()
         self._is_lower_case: bool | None = None  # known from the first name on
         self._ahead: Final = ahead
         self.end: Final = self._scan(start)
-        parts = _parts_of(self.tokens, self.notes)
+        parts = _parts_of(self._tokens, self.notes)
         nodes = [part for part in parts if isinstance(part, list)]
         _name_moves_in_small_letters(nodes, self.notes)
-        self.tokens = []
+        self.parts = list[Part]()
         for part in parts:
-            self.tokens += _tokens_of(part, self.notes) if isinstance(part, list) else [part]
+            self.parts += _nodes_of(part, self.notes) if isinstance(part, list) else [part]
         self.has_values: Final = any(nodes)
 
     def _scan(self, place: int) -> int:
@@ -165,25 +169,25 @@ class Repair:
         data, name, depth = self._data, b"", 0
         if data[place : place + 1] != b"(":
             self.notes["the first parenthesis is missing"] = None
-            self.tokens.append(("D", b"("))
+            self._tokens.append(("D", b"("))
             depth = 1
         while token := _TOKEN.match(data, place) or _STRAY.match(data, place):
             place = token.end()
             if token.re is _STRAY:
                 name = b""
-                self.tokens.append(("I", name))
+                self._tokens.append(("I", name))
                 if token[0].decode("utf-8", "replace").strip():  # wide blanks are none of our bytes
                     self.notes["text that belongs to no property was left out"] = None
             elif token["name"]:
                 name = self._property_name(token["name"])
-                self.tokens.append(("I", name))
+                self._tokens.append(("I", name))
             elif token["open"]:
                 end = self._value_end(name, place)
                 if end is None:
                     self.notes["the record is cut off in a value"] = None
                     self.is_cut = True
-                    if self.tokens[-1][0] == "I":
-                        self.tokens.pop()
+                    if self._tokens[-1][0] == "I":
+                        self._tokens.pop()
                     break
                 place = self._add_value(name, place, end)
             elif token["mark"] == b")" and depth == 1 and MOVE_FOLLOWS.match(data, place):
@@ -191,7 +195,7 @@ class Repair:
                 self.notes["a parenthesis before the end of the game was left out"] = None
             else:
                 name = b""
-                self.tokens.append(("D", token["mark"]))
+                self._tokens.append(("D", token["mark"]))
                 depth += {b"(": 1, b")": -1}.get(token["mark"], 0)
                 if depth == 0:
                     self.has_end = True
@@ -202,7 +206,7 @@ class Repair:
     def _add_value(self, name: bytes, start: int, end: int) -> int:
         """Add the value that ends there, or before it where its bracket is missing; return where the text goes on."""
         lost_end = self._lost_end(name, start, end)
-        self.tokens.append(("V", self._data[start : end if lost_end is None else lost_end]))
+        self._tokens.append(("V", self._data[start : end if lost_end is None else lost_end]))
         if lost_end is None:
             return end + 1
         mark = _LOST_MARK.match(self._data, lost_end)
@@ -306,12 +310,12 @@ class Repair:
         return found_end if end is None or depth > 0 else None
 
 
-def _parts_of(tokens: list[Token], notes: dict[str, None]) -> list[_Node | Token]:
+def _parts_of(tokens: list[_Token], notes: dict[str, None]) -> list[_Node | bytes]:
     """Return nodes and parentheses in the order of the text; every value stands in a node.
 
     A node behind a variation is the first of another one.  Raises SgfError where too many nodes are empty.
     """
-    parts: list[_Node | Token] = []
+    parts: list[_Node | bytes] = []
     last: _Node | None = None
     befores: list[_Node | None] = []  # the nodes before the trees that are open
     name, has_value, empty = b"", True, 0
@@ -324,14 +328,14 @@ def _parts_of(tokens: list[Token], notes: dict[str, None]) -> list[_Node | Token
             notes["the semicolon before a node is missing"] = None
         elif kind != "V" and name and not has_value:
             notes["a property without a value was left out"] = None
-        if (kind, token) == _SEMICOLON or (kind == "V" and is_new):
+        if (kind, token) == ("D", b";") or (kind == "V" and is_new):
             empty += last == []
             check_empty_nodes(empty)
             last, can_stand, is_new = [], True, False
             parts.append(last)
         elif kind == "D" and token:
             can_stand, is_new = False, token == b"("
-            parts.append((kind, token))
+            parts.append(token)
             if is_new:
                 befores.append(last)
             else:
@@ -358,9 +362,9 @@ def _is_resignation(value: bytes) -> bool:
     return _RESIGNS.fullmatch(value.decode("utf-8", "replace")) is not None
 
 
-def _tokens_of(node: _Node, notes: dict[str, None]) -> list[Token]:
-    """Return the tokens of a node, and of a node for each further move in it."""
-    tokens, later, last = [_SEMICOLON], [], b""
+def _nodes_of(node: _Node, notes: dict[str, None]) -> list[Properties]:
+    """Return the properties of a node, and of a node for each further move in it."""
+    found: list[Properties] = [{}]
     move: tuple[bytes, bytes] | None = None
     for name, value in node:
         if name in _RESULTS and _is_resignation(value):
@@ -372,16 +376,13 @@ def _tokens_of(node: _Node, notes: dict[str, None]) -> list[Token]:
             elif _SHORT.fullmatch(value) and (value.strip() or name != move[0]):
                 notes["several moves are in one node: each of them counts"] = None
                 move = name, value.strip()
-                later += [_SEMICOLON, ("I", name), ("V", move[1])]
+                found.append({name.decode(): [as_text(move[1])]})
             else:
                 notes["a second value of a move, which is not a point, was left out"] = None
             continue
         if name in _RESULTS:
             move = name, value.strip()
-        if name != last:
-            tokens.append(("I", name))
         if b"]" in value or b"\\" in value:
-            value = _UNESCAPED.sub(lambda found: found[0] if found[1] else b"\\" + found[0], value)
-        tokens.append(("V", value))
-        last = name
-    return [*tokens, *later]
+            value = _UNESCAPED.sub(lambda bare: bare[0] if bare[1] else b"\\" + bare[0], value)
+        found[0].setdefault(name.decode(), []).append(as_text(value))
+    return found

@@ -1,7 +1,7 @@
 """The nodes of a game in the text of a record: read by sgfmill's grammar (https://mjw.woodcraft.me.uk/sgfmill/).
 
 Of text that is strictly valid, nodes that are just a move are known by their text, and others go to the grammar as they
-are; `sgf.repair` makes valid tokens of anything else.  Bytes here are UTF-8, whatever the record is in.
+are; `sgf.repair` finds the nodes of anything else.  Bytes here are UTF-8, whatever the record is in.
 """
 
 import itertools
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Generic, Self, TypeVar
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.sgf.foreign.encodings import encoding_of
-from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Repair, Token, check_empty_nodes
+from gtp_engine.sgf.encodings import as_text
+from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Part, Properties, Repair, check_empty_nodes
 
 with warnings.catch_warnings():  # of "\ " in a text of sgfmill 1.1.1, where uv has installed it without compiling it
     warnings.simplefilter("ignore")
@@ -155,39 +155,51 @@ def parse_game(
         hint = "; read the file first, as GameTree.load does" if data[-4:].lower() == b".sgf" else ""
         raise SgfError(f"not a readable SGF record: no SGF data found{hint}")
     start = found.start()
-    if ahead.invalid < _MOST_INVALID and (valid := _valid_tokens(data, start)):
-        tokens, end = valid
-        nodes, notes = _nodes(tokens, make)
+    if ahead.invalid < _MOST_INVALID and (valid := _valid_parts(data, start)):
+        parts, end = valid
+        nodes, notes = _nodes(parts, make)
         return GameText(start, end, nodes, notes)
     ahead.invalid += 1
     repair = Repair(data, start, ahead)
     if not repair.has_values and (repair.notes or not repair.has_end):
         what = "no property has a value" if repair.has_end else "unexpected end of SGF data"
         raise SgfError(f"not a readable SGF record: {what}")
-    nodes, notes = _nodes(repair.tokens, make)
+    nodes, notes = _nodes(repair.parts, make)
     cut = nodes[-1] if repair.is_cut else None
     return GameText(start, repair.end, nodes, [*repair.notes, *notes], cut, repair.has_end)
 
 
-def _valid_tokens(data: bytes, start: int) -> tuple[list[Token], int] | None:
-    """Return the tokens of a game that is valid, nodes that are just a move as one each ("M"), and where it ends."""
-    tokens, place, depth = list[Token](), start, 0
+def _valid_parts(data: bytes, start: int) -> tuple[list[Part], int] | None:
+    """Return the parts of a game that is valid, and where it ends."""
+    parts, place, depth = list[Part](), start, 0
     for found in _PART.finditer(data, start):
         opening, closing, move = found.groups()
         if found.start() != place or not (depth or opening):
             break
         place = found.end()
         if move:
-            tokens.append(("M", move))
+            parts.append(_MOVES[move])
         elif not (opening or closing):
-            tokens += sgf_grammar.tokenise(b"(" + found[0])[0][1:]
+            parts.append(_properties(found[0]))
         else:
-            tokens.append(("D", opening or closing))
+            parts.append(opening or closing)
             depth += 1 if opening else -1
             if depth == 0:
                 end = found.start() + 1
-                return (tokens, end) if _ENDS.match(data, end) else None
+                return (parts, end) if _ENDS.match(data, end) else None
     return None
+
+
+def _properties(node: bytes) -> Properties:
+    """Return the properties in the text of a valid node."""
+    found: Properties = {}
+    values: list[str] = []
+    for kind, token in sgf_grammar.tokenise(b"(" + node)[0][2:]:  # behind parenthesis and semicolon
+        if kind == "I":
+            values = found.setdefault(token.decode(), [])
+        else:
+            values.append(as_text(token))
+    return found
 
 
 def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | None:
@@ -197,19 +209,20 @@ def valid_line(data: bytes, place: int, ahead: LookAhead) -> re.Match[bytes] | N
     return line if line and _ENDS.match(data, line.end()) else None
 
 
-def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N], list[str]]:
-    """Return the nodes of valid tokens in their order, and notes on them.
-
-    Raises SgfError where too many of them are empty.
-    """
+def _nodes(parts: list[Part], make: Callable[[N | None], N]) -> tuple[list[N], list[str]]:
+    """Return the nodes of a game in their order, and notes on them; raises SgfError where too many are empty."""
     nodes: list[N] = []
     before: list[N | None] = []  # the nodes before the trees that are open
     last: N | None = None
-    values: list[str] = []
-    mover, may_repeat, empty = b"", False, 0
-    for kind, token in tokens:
-        if kind == "M" or (kind == "D" and token == b";"):
+    mover, may_repeat, empty = "", False, 0
+    for part in parts:
+        if part == b"(":
+            before.append(last)
+        elif isinstance(part, bytes):
+            last = before.pop()
+        else:
             node = make(last)
+            node.raw = part
             nodes.append(node)
             if last is not None:
                 last.children.append(node)
@@ -217,22 +230,9 @@ def _nodes(tokens: list[Token], make: Callable[[N | None], N]) -> tuple[list[N],
                     empty += 1
                     check_empty_nodes(empty)
             last = node
-            if kind == "M":
-                node.raw = _MOVES[token]
-                may_repeat = may_repeat or token[:1] == mover
-                mover = token[:1]
-        elif kind == "V":
-            values.append(as_text(token))
-        elif kind == "I":
-            assert last is not None, "names stand in nodes"
-            if token in (b"B", b"W"):
-                may_repeat = may_repeat or token == mover
-                mover = token
-            values = last.raw.setdefault(token.decode(), [])
-        elif token == b"(":
-            before.append(last)
-        else:
-            last = before.pop()
+            if name := "B" if "B" in part else "W" if "W" in part else "":
+                may_repeat = may_repeat or name == mover
+                mover = name
     notes = _without_repetitions(nodes) if may_repeat else []
     root = {name: of for name, of in nodes[0].raw.items() if name not in ("B", "W") or _IS_MOVE.fullmatch(of[0])}
     if 0 < len(root) < len(nodes[0].raw):
@@ -289,30 +289,6 @@ def _pieces(root: TextNode) -> Iterator[str]:
 def property_text(name: str, values: list[str]) -> str:
     """Return a property as SGF writes it."""
     return name + "".join(f"[{value}]" for value in values)
-
-
-def text_of(data: bytes) -> tuple[str, str]:
-    """Return a record as text that `encoded` turns back, and its encoding; broken UTF-16 cannot be turned back."""
-    encoding = encoding_of(data)
-    try:
-        return data.decode(encoding, "surrogateescape"), encoding
-    except UnicodeDecodeError:
-        return data.decode(encoding, "replace"), encoding
-
-
-def encoded(text: str, encoding: str) -> bytes:
-    """Return text as the bytes of a record; bytes that could not be decoded are restored."""
-    return text.encode(encoding, "surrogateescape")
-
-
-def as_utf_8(text: str) -> bytes:
-    """Return decoded text in UTF-8, with what could not be decoded."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def as_text(data: bytes) -> str:
-    """Return the text of which `as_utf_8` made these bytes."""
-    return data.decode("utf-8", "surrogatepass")
 
 
 def _on_one_line(found: re.Match[str]) -> str:

@@ -69,8 +69,7 @@ _REASON_WORDS: Final = {
     "T": re.compile(r"[时時][间間切]|超[时時]|시간|\btime"),
     "F": re.compile(r"反則|forfeit"),
 }
-_REASONS: Final = ("R", "T", "F")
-"""First letters of what decides a game other than points: resignation, time, forfeit."""
+"""The words for what decides a game other than points, by its first letter: resignation, time, forfeit."""
 _POINTS: Final = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:[.,][0-9]{1,3})?)(?![0-9.,]|\s?(?:[手수]|moves?\b))")
 """A number that does not count moves."""
 _DRAWS: Final = frozenset({"0", "draw", "tie", "jigo", "持碁", "和棋", "和局", "무승부"})
@@ -230,12 +229,12 @@ def format_point(point: int, *, width: int) -> str:
 
 
 def parse_points(
-    values: Sequence[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] | None = None
+    values: Sequence[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] = lambda error: None
 ) -> tuple[int, ...]:
     """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
 
-    They should be the upper left and the lower right one; others are accepted.  Raises SgfError, or calls `pass_over`
-    with it and goes on.
+    They should be the upper left and the lower right one; others are accepted.  `pass_over` gets the errors of values
+    that are left out.
     """
     points: dict[int, None] = {}
     for value in dict.fromkeys(values):  # so that a value repeated a million times is parsed only once
@@ -244,8 +243,6 @@ def parse_points(
             start = parse_point(first, width=width, height=height)
             end = parse_point(last, width=width, height=height) if colon else start
         except SgfError as error:
-            if pass_over is None:
-                raise
             pass_over(error)
             continue
         rectangle = _rectangle(start, end, width)
@@ -432,7 +429,7 @@ def _margin(text: str) -> str:
     if number := _NUMBER.fullmatch(_with_decimals(re.split(r"(?<=[0-9])\s?[({]", text, maxsplit=1)[0])):
         return number[1].replace(",", ".")
     letter = text[:1].upper()
-    return letter if letter in _REASONS else _reason_in_words(text)
+    return letter if letter in _REASON_WORDS else _reason_in_words(text)
 
 
 def _reason_in_words(text: str) -> str:

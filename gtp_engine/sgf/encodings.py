@@ -169,6 +169,30 @@ def encoding_of(data: bytes) -> str:
     return _guessed(data) or ("cp1252" if _WINDOWS.search(data) else "latin-1")
 
 
+def text_of(data: bytes) -> tuple[str, str]:
+    """Return a record as text that `encoded` turns back, and its encoding; broken UTF-16 cannot be turned back."""
+    encoding = encoding_of(data)
+    try:
+        return data.decode(encoding, "surrogateescape"), encoding
+    except UnicodeDecodeError:
+        return data.decode(encoding, "replace"), encoding
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """Return text as the bytes of a record; bytes that could not be decoded are restored."""
+    return text.encode(encoding, "surrogateescape")
+
+
+def as_utf_8(text: str) -> bytes:
+    """Return decoded text in UTF-8, with what could not be decoded."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(data: bytes) -> str:
+    """Return the text of which `as_utf_8` made these bytes."""
+    return data.decode("utf-8", "surrogatepass")
+
+
 def sections_of(data: bytes) -> list[bytes]:
     """Return the parts of a collection that have one encoding each: games that name none belong to the one before."""
     if data.startswith(_BYTE_ORDER_MARKS) or utf_16(data):
