@@ -88,14 +88,14 @@ def make_command(file: Path, board: BookBoard, settings: BookSettings, network: 
     """
     network = replace(network, network_threads=settings.threads)
     from gtp_engine.engine.book.book import Book, shown_interval
-    from gtp_engine.engine.book.checks import describe
+    from gtp_engine.engine.book.checks import best_moves, describe
     from gtp_engine.engine.book.making import BookSearch, enlarge, fair_komi
 
     end = time.monotonic() + 60.0 * (inf if settings.minutes is None else settings.minutes)
     with long_work(file.parent, file=file.name, total=settings.positions) as (bar, is_stopped):
 
         def show(book: Book) -> None:
-            line = " ".join(move.vertex for move, _ in book.best_line())
+            line = " ".join(vertex for vertex, _ in best_moves(book, header.game()))
             value = shown_interval(book.nodes[0].found)
             bar.update(len(book), f"{counted(len(book), 'position')}, value {value}: {line}")
 
