@@ -280,9 +280,9 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
     except Exception as error:  # protobuf's own, whose class depends on how it was built
         raise _no_network(file) from error
     _check_inputs(info, model.graph, file)
-    del model.metadata_props[:]
+    _onnx().helper.set_model_props(model, others | texts)
     with writing(file, ModelError, "network"), replacing(file) as unfinished:
-        unfinished.write_bytes(model.SerializeToString() + _properties(others | texts))
+        unfinished.write_bytes(model.SerializeToString())
     return info
 
 
@@ -300,17 +300,10 @@ def write_model(model: Any, target: Path, check: Callable[[Path], None]) -> None
 
 def add_property(path: Path, key: str, text: str) -> None:
     """Add a property to an ONNX file that does not have it yet; raises OSError."""
-    with path.open("ab") as file:
-        file.write(_properties({key: text}))
-
-
-def _properties(texts: Mapping[str, str]) -> bytes:
-    """Return properties as bytes to add to an ONNX file: fields of a protocol buffer may come in any order."""
-    model = _onnx().ModelProto()
-    for key, text in texts.items():
-        model.metadata_props.add(key=key, value=text)
-    content: bytes = model.SerializeToString()
-    return content
+    more = _onnx().ModelProto()
+    more.metadata_props.add(key=key, value=text)
+    with path.open("ab") as file:  # fields of a protocol buffer may come in any order
+        file.write(more.SerializeToString())
 
 
 def _onnx() -> Any:

@@ -20,6 +20,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
@@ -31,7 +32,7 @@ from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.metadata import NetworkInfo, read_metadata
 from gtp_engine.nn.onnxruntime_session import OnnxRuntimeSession, available_providers, cards_of, is_plugged_in
-from gtp_engine.nn.openvino_session import OpenVinoSession, can_halve_cores, device_names, is_installed
+from gtp_engine.nn.openvino_session import OpenVinoSession, can_halve_cores, device_names
 from gtp_engine.nn.providers import (
     ANY_SIZE,
     IN_PARTS,
@@ -61,8 +62,6 @@ _FEWEST_PADDED: Final = 7
 """Positions from which a call is padded in OpenVINO if one of a full batch is missing: it would be three calls or more.
 
 With tengen-b10c128 in int8 on 9×9, 7 positions took 6.4 ms as 4, 2 and 1, and 8 took 5.6 ms (two cores of a Zen 4)."""
-
-_OUTPUTS: Final = ("policy", "value", "misc", "ownership")
 
 _SMALLEST_NETWORK: Final = bytes.fromhex(
     "08083a320a0b0a017812017922034162731201675a0f0a0178120a0a08080112040a020801"
@@ -171,11 +170,11 @@ class OnnxModel:
         for_boards: Mapping[tuple[int, int], Path] = MappingProxyType({}),
     ) -> None:
         self.path = path
-        self.files: Final = (path, *for_boards.values())
+        self.files = (path, *for_boards.values())
         self._for_boards: Final = for_boards
         self.info = read_metadata(path)
         self.runtime = runtime
-        self.precision: Final = runtime.precision
+        self.precision = runtime.precision
         self.batch = batch or suitable_batch(runtime, path.stat().st_size, threads or available_cores())
         self._threads = threads
         self._sessions: OrderedDict[tuple[int, int], dict[int, Future[Session]]] = OrderedDict()
@@ -246,7 +245,7 @@ class OnnxModel:
                 name = shown(self.file_for((width, height)).name)
                 given = f"network {name}: {self.runtime.provider.title} cannot run it: {_reason(error)}"
                 raise ModelError(given) from error
-        outputs = RawOutputs(*(_joined([part[name] for part in parts if name in part], count) for name in _OUTPUTS))
+        outputs = RawOutputs(*(_joined(parts, name, count) for name in RawOutputs._fields))
         if outputs.policy is not None and outputs.policy.ndim == 2:
             outputs = outputs._replace(policy=outputs.policy[:, None, :])
         self._check_shapes(outputs, count, (width, height))
@@ -387,7 +386,7 @@ class OnnxModel:
             "misc": (6,) if info.has_errors else (3, 4, 6),
             "ownership": (area,),
         }
-        for name, array in zip(_OUTPUTS, outputs, strict=True):
+        for name, array in outputs._asdict().items():
             if array is None:
                 continue
             dimensions = 3 if name == "policy" else 2
@@ -406,7 +405,6 @@ def _wrong(file: Path, what: str, found: object, expected: object) -> ModelError
 
 def installed_providers() -> Sequence[str]:
     """Return the names of the providers (`PROVIDERS`) that are installed; each of them may still fail to load."""
-    has_openvino = is_installed()
     try:
         found = available_providers()
     except Exception:  # it can raise anything; `gtp-engine doctor` reports it
@@ -414,7 +412,7 @@ def installed_providers() -> Sequence[str]:
 
     def has(provider: Provider) -> bool:
         if provider.openvino_device:
-            return has_openvino
+            return find_spec("openvino") is not None
         if provider.plug_in:
             return bool(found) and is_plugged_in(provider) and not cards_of(provider).trouble
         return provider.onnx_name in found
@@ -489,6 +487,7 @@ def _padded(array: FloatArray, rows: int) -> FloatArray:
     return filled
 
 
-def _joined(arrays: Sequence[FloatArray], count: int) -> FloatArray | None:
-    """Return the rows of all arrays, the first `count`; None without arrays."""
+def _joined(parts: Sequence[Mapping[str, FloatArray]], name: str, count: int) -> FloatArray | None:
+    """Return the first `count` rows of an output that came in parts; None for one that the network lacks."""
+    arrays = [part[name] for part in parts if name in part]
     return None if not arrays else (arrays[0] if len(arrays) == 1 else np.concatenate(arrays))[:count]

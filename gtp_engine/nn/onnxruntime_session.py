@@ -94,7 +94,10 @@ class OnnxRuntimeSession:
         options.add_session_config_entry("session.x64quantprecision", "1")
         provider, number = runtime.provider, runtime.device - 1
         if provider.plug_in:
-            device = _card(provider, max(0, number))
+            cards = cards_of(provider)
+            if cards.trouble:
+                raise ModelError(cards.trouble)
+            device = cards.devices[runtime.place_of_device(cards.names())]
             # WebGPU chooses the card itself, and takes no more than this wish.
             settings = {"powerPreference": "low-power"} if provider.name == "webgpu" and number > 0 else {}
             options.add_provider_for_devices([device], settings)
@@ -127,17 +130,6 @@ def _onnxruntime() -> Any:
 
     onnxruntime.set_default_logger_severity(_FATAL_ONLY)
     return onnxruntime
-
-
-def _card(provider: Provider, index: int) -> Any:
-    """Return a device of a plug-in, which counts from 0; raises ModelError if there is none."""
-    cards = cards_of(provider)
-    if cards.trouble:
-        raise ModelError(cards.trouble)
-    if index >= len(cards.devices):
-        expected = " or ".join(f"{number} ({name})" for number, name in enumerate(cards.names(), 1))
-        raise ModelError(f"device {index + 1} of {provider.title}", expected=expected)
-    return cards.devices[index]
 
 
 def _name(device: Any) -> str:

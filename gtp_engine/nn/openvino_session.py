@@ -22,7 +22,6 @@ import os
 import sys
 import weakref
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
@@ -60,11 +59,6 @@ int8, 0.97 in float32 and 0.96 with g170-b6c96; 4 positions 0.93, 2 positions 1.
 
 _ended_in: Final[set[int]] = set()
 """The processes, this one and those that it was forked from, in which a session has ended."""
-
-
-def is_installed() -> bool:
-    """Return whether OpenVINO can be imported; it may still fail to load."""
-    return find_spec("openvino") is not None
 
 
 class OpenVinoSession:
@@ -264,10 +258,7 @@ def _device(runtime: Runtime) -> str:
     names = device_names(provider.openvino_device)
     if not names:
         raise ModelError(f"{provider.title} finds no device; {provider.driver}")
-    if runtime.device > len(names):
-        expected = " or ".join(f"{number} ({name})" for number, name in enumerate(names.values(), 1))
-        raise ModelError(f"device {runtime.device} of {provider.title}", expected=expected)
-    return list(names)[max(0, runtime.device - 1)]
+    return list(names)[runtime.place_of_device([*names.values()])]
 
 
 def _settings(runtime: Runtime, threads: int) -> dict[str, str]:

@@ -203,6 +203,13 @@ class Runtime:
         device = f" (device {self.device})" if self.device else ""
         return f"{self.provider.title}{device} in {self.precision}"
 
+    def place_of_device(self, names: Sequence[str]) -> int:
+        """Return which of the provider's devices, by their names, runs networks; raises ModelError if it has fewer."""
+        if self.device > len(names):
+            expected = " or ".join(f"{number} ({name})" for number, name in enumerate(names, 1))
+            raise ModelError(f"device {self.device} of {self.provider.title}", expected=expected)
+        return max(0, self.device - 1)
+
 
 def choose_runtimes(
     provider: str,

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -52,10 +53,11 @@ _SUFFIX: Final = "-int8"
 _UNFINISHED: Final = ".unfinished"
 
 LOG_NAME: Final = "log.txt"
-_KEY_NAME: Final = "key.txt"
 _PROGRESS_NAME: Final = "progress.txt"
 _LOCK_NAME: Final = "lock"
-"""Files of an unfinished copy: what its maker says, what the results depend on, how far it is, who works on it."""
+"""Files of an unfinished copy: what its maker says, how far it is, who works on it."""
+_KEY: Final = "made for"
+"""The entry of a kept result for what it depends on."""
 
 _PROGRESS_INTERVAL: Final = 1.0
 """Seconds between two notes of the progress."""
@@ -154,9 +156,8 @@ class UnfinishedCopy:
             if not is_ours:
                 given = f"another process is making {shown(self.copy.name)} ({self.progress})"
                 raise ModelError(given, advice="wait for it")
-            self._forget_others(key)
             try:
-                yield self._keep
+                yield partial(self._keep, key)
             except ModelError:
                 shutil.rmtree(self.folder, ignore_errors=True)
                 raise
@@ -172,21 +173,14 @@ class UnfinishedCopy:
             with contextlib.suppress(OSError):
                 (self.folder / _PROGRESS_NAME).write_text(f"{100 * share:.0f}%, {text}", encoding="utf-8")
 
-    def _forget_others(self, key: str) -> None:
-        """Remove results that depend on something else than `key`."""
-        path = self.folder / _KEY_NAME
-        if not path.exists() or path.read_text(encoding="utf-8", errors="replace") != key:
-            for old in self.folder.glob("*.npz"):
-                old.unlink()
-            path.write_text(key, encoding="utf-8")
-
-    def _keep(self, name: str, compute: Callable[[], Arrays]) -> Arrays:
+    def _keep(self, key: str, name: str, compute: Callable[[], Arrays]) -> Arrays:
         path = self.folder / f"{name}.npz"
         with contextlib.suppress(OSError, ValueError, KeyError, BadZipFile, EOFError), np.load(path) as kept:
-            return {entry: kept[entry] for entry in kept.files}
+            if str(kept[_KEY]) == key:
+                return {entry: kept[entry] for entry in kept.files if entry != _KEY}
         found = compute()
         with replacing(path) as unfinished, unfinished.open("wb") as file:
-            np.savez_compressed(file, **found)  # type: ignore[arg-type]  # numpy's own option is among the names
+            np.savez_compressed(file, **found, **{_KEY: np.array(key)})  # type: ignore[arg-type]  # numpy's own option
         return found
 
 
