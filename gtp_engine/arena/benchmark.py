@@ -185,7 +185,7 @@ def measure_network(
     from gtp_engine.nn.onnx_model import OnnxModel
 
     first = load_evaluator(config, log=progress)
-    model = first.networks[0].model
+    model = first.models[0]
     assert isinstance(model, OnnxModel), "it was loaded from a file"
     runtime = model.runtime
     width, height = first.info.boards.usual

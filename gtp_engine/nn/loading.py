@@ -33,7 +33,7 @@ from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.call_times import CallTimes, call_times, fastest_call
 from gtp_engine.nn.metadata import add_property, info_of, read_properties
 from gtp_engine.nn.named_networks import model_path
-from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator
+from gtp_engine.nn.network_evaluator import Model, NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, random_inputs, runtimes_here
 from gtp_engine.nn.onnxruntime_session import plug_in_troubles
@@ -148,11 +148,9 @@ def _softmax(logits: FloatArray) -> FloatArray:
 
 Log = Callable[[str], None]
 
-_BOARD: Final = (19, 19)
-
 
 def load_evaluator(
-    config: NetworkConfig, *, log: Log, board: tuple[int, int] = _BOARD, batch: int = 0, needs_value: bool = True
+    config: NetworkConfig, *, log: Log, board: tuple[int, int] = (19, 19), batch: int = 0, needs_value: bool = True
 ) -> NetworkEvaluator:
     """Return the evaluator that the configuration describes, ready for boards of `board` (width, height) points.
 
@@ -209,20 +207,16 @@ def _evaluator(
     batch: int,
 ) -> NetworkEvaluator:
     """Return an evaluator of these files, which have been run once; raises ModelError."""
-    models: dict[Path, _LoadedModel] = {}
-    for entry in files.values():
-        path = entry.path(runtime.precision)
-        if path not in models:
-            models[path] = _LoadedModel(entry, runtime, threads=config.network_threads, batch=batch)
+    by_path = {entry.path(runtime.precision): entry for entry in files.values()}
+    threads = config.network_threads
+    models = {path: _LoadedModel(entry, runtime, threads=threads, batch=batch) for path, entry in by_path.items()}
     all_play = all(model.info.sizes.include(*board) for model in models.values())
     for model in models.values():  # if the game will be on another board, a damaged file should still be found now
         model.check(board if all_play else model.info.sizes.usual)
-    networks = {path: EncodedNetwork(model) for path, model in models.items()}
-    by_purpose = {purpose: networks[entry.path(runtime.precision)] for purpose, entry in files.items()}
-    for_search = [entry.path(runtime.precision) for purpose, entry in files.items() if purpose != "rollout"]
-    searching = [models[path] for path in dict.fromkeys(for_search)]
+    by_purpose = {purpose: models[entry.path(runtime.precision)] for purpose, entry in files.items()}
+    searching = [*dict.fromkeys(model for purpose, model in by_purpose.items() if purpose != "rollout")]
     boards = {board for entry in files.values() for board in entry.for_boards}
-    times = call_times(searching, board, threads=config.network_threads) if all_play and not batch else CallTimes()
+    times = call_times(searching, board, threads=threads) if all_play and not batch else CallTimes()
     chosen = {board: [entry.for_boards.get(board, entry) for entry in files.values()] for board in boards}
     evaluator = NetworkEvaluator(
         by_purpose["policy"],
@@ -278,12 +272,12 @@ def _check_trust(
     evaluator: NetworkEvaluator, runtime: Runtime, rival: Runtime | None, files: NetworkFiles, threads: int
 ) -> None:
     """Raise ModelError if a runtime fails its trial against plain ONNX Runtime and, in speed, against a rival."""
-    for network in evaluator.networks:
+    for model in evaluator.models:
         other: OnnxModel | None = None
         if rival is not None:
-            path = network.model.files[0]
+            path = model.files[0]
             path = files.path(rival.precision) if path in files.paths.values() else path
             other = OnnxModel(path, rival, threads=threads)
-        reason = disagreement(network.model, other)
+        reason = disagreement(model, other)
         if reason is not None:
             raise ModelError(f"{runtime.title} {reason}")

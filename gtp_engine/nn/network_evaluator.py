@@ -1,8 +1,7 @@
 """The evaluator of networks: cache, encoder and model, decoding.
 
 Model              what runs a network: `OnnxModel`, or anything else with the same inputs and outputs (`ReadyModel`)
-EncodedNetwork     a model with its encoder: rows of positions in, raw outputs out
-NetworkEvaluator   looks positions up in the cache, runs the networks on the rest and decodes their outputs
+NetworkEvaluator   looks positions up in the cache, encodes the rest, runs its models and decodes their outputs
 
 The only place where a network's side-to-move view becomes Black's is `decode`.  Letters as there: B rows of a batch, of
 which K are evaluated.
@@ -11,7 +10,6 @@ which K are evaluated.
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -90,41 +88,6 @@ class ReadyModel:
         """Do nothing: nothing is held."""
 
 
-class EncodedNetwork:
-    """Runs a model on positions; two threads may run it, and take turns with its encoder.
-
-    Raises ModelError if the file's planes are not those of its encoder.
-    """
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self._encoding: Final = threading.Lock()
-        self._encoder_for: Final = functools.lru_cache(maxsize=1)(new_encoder)
-        encoder = new_encoder(model.info.encoder, 19, 19)
-        wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
-        if found != wanted:
-            name = model.files[0].name if model.files else model.info.name
-            raise ModelError(
-                f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
-                expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
-                advice="import or train it again",
-            )
-
-    def run(
-        self, positions: Positions, rows: IntArray, symmetries: IntArray, suicide_area: int = AS_TRAINED
-    ) -> RawOutputs:
-        """Return the outputs for `rows` [K], each encoded in one of `symmetries` [K].
-
-        `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
-        """
-        info = self.model.info
-        is_legal = info.suicide_area if suicide_area == AS_TRAINED else bool(suicide_area)
-        with self._encoding:
-            encoder = self._encoder_for(info.encoder, *board_size(positions), suicide_area=is_legal)
-            inputs = encoder.encode(positions, rows, symmetries)
-        return self.model.run(*inputs)
-
-
 class NetworkEvaluator:
     """An `evaluation.evaluator.Evaluator` that runs networks.
 
@@ -133,42 +96,50 @@ class NetworkEvaluator:
     `rollout` is a faster policy network and `rollout_weights` those of a policy that is faster still.  `config`
     holds symmetry, pass prior and size of the cache.  A position in ANY_SYMMETRY is evaluated in `looks`
     orientations, whose mean is taken.
+
+    Two threads may use it, and take turns with the encoders.  Raises ModelError if the planes of a model are not those
+    of its encoder.
     """
 
     def __init__(
         self,
-        policy: EncodedNetwork,
-        value: EncodedNetwork | None,
+        policy: Model,
+        value: Model | None,
         *,
-        rollout: EncodedNetwork | None = None,
+        rollout: Model | None = None,
         rollout_weights: object = None,
         config: NetworkConfig,
         looks: int = 1,
     ) -> None:
-        self.networks: Final = tuple(dict.fromkeys(each for each in (policy, value, rollout) if each is not None))
-        infos, of_value = [network.model.info for network in self.networks], (value or policy).model.info
+        self.models: Final = tuple(dict.fromkeys(model for model in (policy, value, rollout) if model is not None))
+        for model in self.models:
+            _check_planes(model)
+        infos, of_value = [model.info for model in self.models], (value or policy).info
+        precisions = [model.precision for model in self.models]
         self.info = EvaluatorInfo(
             name=" + ".join(dict.fromkeys(info.name for info in infos)),
-            batch=policy.model.batch,
+            batch=policy.batch,
             has_value=value is not None,
             has_score=of_value.is_katago,
             has_ownership=of_value.has_ownership,
             knows_komi=of_value.is_katago,
-            knows_advantage=policy.model.info.advantages and of_value.advantages,
-            knows_cleanup=policy.model.info.knows_cleanup and of_value.knows_cleanup,
+            knows_advantage=policy.info.advantages and of_value.advantages,
+            knows_cleanup=policy.info.knows_cleanup and of_value.knows_cleanup,
             has_rollout_policy=rollout is not None,
             rollout_weights=rollout_weights,
             needs_profile=any(info.needs_profile for info in infos),
             boards=functools.reduce(BoardSizes.common, [info.sizes for info in infos]),
             prepares_beside=True,
-            files=tuple(file for network in self.networks for file in network.model.files),
-            settings=_settings([network.model.precision for network in self.networks], config),
+            files=tuple(file for model in self.models for file in model.files),
+            settings=" ".join([*precisions, config.symmetry, str(config.pass_prior)]),
             model_version=max((info.model_version for info in infos if info.is_katago), default=0),
             is_katago=all(info.is_katago for info in infos),
         )
         self._policy = policy
         self._value = value
         self._rollout = rollout
+        self._encoder_for: Final = functools.lru_cache(maxsize=len(self.models))(new_encoder)
+        self._encoding: Final = threading.Lock()
         self._config = config
         self._looks = looks
         self._scales = np.array(astuple(of_value.scales), dtype=np.float32)
@@ -181,8 +152,8 @@ class NetworkEvaluator:
 
     def prepare(self, width: int, height: int) -> None:
         """Get the networks ready for boards of this size, which may take seconds; raises ModelError if they cannot."""
-        for network in self.networks:
-            network.model.prepare(width, height)
+        for model in self.models:
+            model.prepare(width, height)
 
     def evaluate(self, request: Request) -> None:
         """Write the evaluation of the positions; see `Evaluator`.
@@ -214,7 +185,7 @@ class NetworkEvaluator:
         rows, symmetries = np.arange(count, dtype=np.int32), np.full(count, IDENTITY, dtype=np.int32)
         policy[:count] = 0.0
         encoded = EncodedRows(rows, cell_table(*board_size(positions)), symmetries, 1.0, np.empty_like(policy[0]))
-        raw = self._rollout.run(positions, rows, symmetries)
+        raw = self.raw_outputs(self._rollout, positions, rows, symmetries)
         self._add_policy(positions, encoded, DEFAULT_OPTIONS, raw, policy)
 
     def clear_cache(self) -> None:
@@ -224,8 +195,21 @@ class NetworkEvaluator:
     def close(self) -> None:
         """Free the networks and the cache."""
         self._caches.clear()
-        for network in self.networks:
-            network.model.close()
+        for model in self.models:
+            model.close()
+
+    def raw_outputs(
+        self, model: Model, positions: Positions, rows: IntArray, symmetries: IntArray, suicide_area: int = AS_TRAINED
+    ) -> RawOutputs:
+        """Return what one of the models returns for `rows` [K], each encoded in one of `symmetries` [K].
+
+        `suicide_area` is as in `EvaluationOptions`.  Raises ModelError if the model cannot be run.
+        """
+        is_legal = model.info.suicide_area if suicide_area == AS_TRAINED else bool(suicide_area)
+        with self._encoding:
+            encoder = self._encoder_for(model.info.encoder, *board_size(positions), suicide_area=is_legal)
+            inputs = encoder.encode(positions, rows, symmetries)
+        return model.run(*inputs)
 
     def _run_networks(self, request: Request, rows: IntArray) -> None:
         """Write what the networks return for `rows` [K], in one or more symmetries; raises ModelError for NaN."""
@@ -256,7 +240,7 @@ class NetworkEvaluator:
         """Run the networks once, and add their decoded outputs to the evaluation."""
         positions, out = request.positions, request.out
         options, rows, symmetries = request.options, encoded.rows, encoded.symmetries
-        raw = self._policy.run(positions, rows, symmetries, options.suicide_area)
+        raw = self.raw_outputs(self._policy, positions, rows, symmetries, options.suicide_area)
         self._add_policy(positions, encoded, options, raw, out.policy)
         if request.optimistic is not None and raw.policy is not None and raw.policy.shape[1] > 1:
             self._add_policy(positions, encoded, options._replace(optimism=1.0), raw, request.optimistic)
@@ -264,12 +248,12 @@ class NetworkEvaluator:
             decode_value(positions.to_play, encoded, np.zeros((len(rows), 1), dtype=np.float32), out)
             return
         if self._value is not self._policy:
-            raw = self._value.run(positions, rows, symmetries, options.suicide_area)
+            raw = self.raw_outputs(self._value, positions, rows, symmetries, options.suicide_area)
         assert raw.value is not None, "checked when the session was created"
         if raw.misc is None:
             decode_value(positions.to_play, encoded, raw.value, out)
         else:
-            version = self._value.model.info.model_version
+            version = self._value.info.model_version
             decode_katago_value(positions, encoded, raw.value, raw.misc, self._scales, version, out)
         if raw.ownership is not None:
             decode_ownership(positions.to_play, encoded, raw.ownership, out.ownership_black)
@@ -300,6 +284,19 @@ class NetworkEvaluator:
         return self._caches[board]
 
 
+def _check_planes(model: Model) -> None:
+    """Raise ModelError if the planes of a model are not those of its encoder."""
+    encoder = new_encoder(model.info.encoder, 19, 19)
+    wanted, found = (encoder.planes, encoder.globals), (model.info.planes, model.info.globals_)
+    if found != wanted:
+        name = model.files[0].name if model.files else model.info.name
+        raise ModelError(
+            f"network {shown(name)} takes {found[0]} planes and {found[1]} global values",
+            expected=f"{wanted[0]} and {wanted[1]}, as {encoder.name} has",
+            advice="import or train it again",
+        )
+
+
 def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
     """Return an evaluator without a cache for games that are played side by side, whose positions hardly ever repeat.
 
@@ -313,10 +310,4 @@ def uncached_evaluator(model: Model, *, looks: int = 1) -> NetworkEvaluator:
             expected=f"policy+value and {KATAGO_ENCODER}",
             advice="use a network imported from KataGo's, or trained like them",
         )
-    network = EncodedNetwork(model)
-    return NetworkEvaluator(network, network, config=NetworkConfig(cache_positions=0), looks=looks)
-
-
-def _settings(precisions: Iterable[str], config: NetworkConfig) -> str:
-    """Return what evaluations depend on besides the files."""
-    return f"{' '.join(precisions)} {config.symmetry} {config.pass_prior}"
+    return NetworkEvaluator(model, model, config=NetworkConfig(cache_positions=0), looks=looks)

@@ -106,7 +106,7 @@ def config(network: Path, **options: Any) -> NetworkConfig:
 def loaded(network: Path, **options: Any) -> tuple[OnnxModel, list[str]]:
     lines: list[str] = []
     evaluator = load_evaluator(config(network, **options), log=lines.append, board=(5, 5), batch=2)
-    model = evaluator.networks[0].model
+    model = evaluator.models[0]
     assert isinstance(model, OnnxModel)
     return model, lines
 

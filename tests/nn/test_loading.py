@@ -34,7 +34,7 @@ from gtp_engine.nn.metadata import read_metadata, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
-from gtp_engine.nn.onnx_export import convert_file
+from gtp_engine.nn.onnx_export.convert import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.quantized_copy import NOTHING_KNOWN, read_quality
@@ -100,7 +100,7 @@ def test_precision_may_choose_the_8_bit_copy(
 ) -> None:
     folder = folder_of(tmp_path, networks, "katago", "katago-int8")
     evaluator = load_evaluator(config(folder / name, precision=precision), log=print, board=(9, 9))
-    assert [network.model.info.precision for network in evaluator.networks] == [chosen]
+    assert [model.info.precision for model in evaluator.models] == [chosen]
 
 
 def test_the_8_bit_copy_is_the_default_where_it_is_faster(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_a_copy_of_an_older_network_is_not_used_and_logged(tmp_path: Path, netwo
     tiny_networks.v7_network(folder / "katago.onnx", seed=5)
     lines: list[str] = []
     evaluator = load_evaluator(config(folder / "katago.onnx"), log=lines.append, board=(9, 9))
-    assert [network.model.files[0].name for network in evaluator.networks] == ["katago.onnx"]
+    assert [model.files[0].name for model in evaluator.models] == ["katago.onnx"]
     assert lines[0].startswith(
         "katago-int8.onnx was not made from this katago.onnx and is not used; `gtp-engine models"
     )

@@ -34,7 +34,7 @@ from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.cache import WAYS, Cache, find, new_cache, store
 from gtp_engine.nn.encoders import new_encoder
 from gtp_engine.nn.metadata import Scales
-from gtp_engine.nn.network_evaluator import EncodedNetwork, NetworkEvaluator, _settings, uncached_evaluator
+from gtp_engine.nn.network_evaluator import NetworkEvaluator, uncached_evaluator
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.symmetry import cell_table
@@ -48,12 +48,8 @@ def model(path: Path) -> OnnxModel:
     return OnnxModel(path, CPU, batch=4)
 
 
-def network(path: Path) -> EncodedNetwork:
-    return EncodedNetwork(model(path))
-
-
 def evaluator_of(path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
-    katago = network(path)
+    katago = model(path)
     return NetworkEvaluator(katago, katago, config=config)
 
 
@@ -253,8 +249,7 @@ class CountingModel(OnnxModel):
 def counted(path: Path) -> tuple[CountingModel, NetworkEvaluator]:
     """Return a model that counts, and an evaluator by it with a cache."""
     model = CountingModel(path, CPU, batch=4)
-    katago = EncodedNetwork(model)
-    return model, NetworkEvaluator(katago, katago, config=NetworkConfig(cache_positions=100))
+    return model, NetworkEvaluator(model, model, config=NetworkConfig(cache_positions=100))
 
 
 def test_transpositions_share_an_evaluation_where_that_is_asked_for(path: Path) -> None:
@@ -338,17 +333,19 @@ def test_the_fingerprint_is_that_of_files_precision_and_options(path: Path, tmp_
     assert other.name == same.name and other.fingerprint != known
     assert evaluator_of(path, replace(PLAIN, symmetry="all")).info.fingerprint != known
     assert evaluator_of(path, replace(PLAIN, cache_positions=10)).info.fingerprint == known
-    assert replace(evaluator_of(path).info, settings=_settings(["bfloat16"], PLAIN)).fingerprint != known
+    halved = model(path)
+    halved.precision = "bfloat16"
+    assert NetworkEvaluator(halved, halved, config=PLAIN).info.fingerprint != known
 
 
 # --- Networks for one purpose each
 
 
 def alphago(tmp_path: Path, config: NetworkConfig = PLAIN) -> NetworkEvaluator:
-    policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
-    value = network(tiny_networks.alphago_value(tmp_path / "value.onnx", name="value", **{"pass": "none"}))
+    policy = model(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
+    value = model(tiny_networks.alphago_value(tmp_path / "value.onnx", name="value", **{"pass": "none"}))
     rollout = tiny_networks.alphago_policy(tmp_path / "rollout.onnx", seed=5, kind="rollout", name="fast")
-    return NetworkEvaluator(policy, value, rollout=network(rollout), config=config)
+    return NetworkEvaluator(policy, value, rollout=model(rollout), config=config)
 
 
 def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
@@ -369,15 +366,15 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
 def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
     """Black's points are 1 with either side to move, and in every orientation at their place."""
     path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
-    policy = network(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
-    evaluator = NetworkEvaluator(policy, network(path), config=PLAIN)
+    policy = model(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
+    evaluator = NetworkEvaluator(policy, model(path), config=PLAIN)
     assert evaluator.info.has_ownership and not evaluator.info.has_score
     positions, _ = random_rows(6, 9)
     points = np.array(list(board_points(9, 9)))
     for symmetry in range(8):
         out = evaluate(evaluator, positions, (9, 9), symmetry=symmetry)
         turned = np.full(6, symmetry, dtype=np.int32)
-        raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), turned)
+        raw = evaluator.raw_outputs(evaluator.models[1], positions, np.arange(6, dtype=np.int32), turned)
         assert raw.ownership is not None
         sign = np.where(positions.to_play == BLACK, 1, -1)
         wanted = sign[:, None] * np.tanh(raw.ownership[:, cell_table(9, 9)[symmetry, points]])
@@ -406,7 +403,7 @@ def test_the_value_is_converted_to_blacks_view(tmp_path: Path) -> None:
     evaluator = alphago(tmp_path)
     positions, _ = random_rows(6, 9)
     out = evaluate(evaluator, positions, (9, 9))
-    raw = evaluator.networks[1].run(positions, np.arange(6, dtype=np.int32), np.zeros(6, dtype=np.int32))
+    raw = evaluator.raw_outputs(evaluator.models[1], positions, np.arange(6, dtype=np.int32), np.zeros(6, np.int32))
     assert raw.value is not None
     sign = np.where(positions.to_play == BLACK, 1, -1)
     assert out.win_black - out.loss_black == pytest.approx(sign * raw.value[:, 0], abs=TOLERANCE)
@@ -427,7 +424,7 @@ def test_the_rollout_network_has_a_policy_of_its_own(tmp_path: Path) -> None:
 def test_wrong_planes_are_reported(tmp_path: Path) -> None:
     odd = tiny_networks.alphago_policy(tmp_path / "odd.onnx", encoder="alphago-49")
     with pytest.raises(ModelError, match=r"'odd.onnx' takes 48 planes and 0 global values: expected 49 and 0"):
-        network(odd)
+        evaluator_of(odd)
 
 
 def test_nan_and_infinity_are_reported(tmp_path: Path) -> None:
@@ -557,7 +554,7 @@ def test_positions_under_all_rule_sets_share_a_call(tmp_path: Path, size: tuple[
 
 
 def test_a_human_like_network_evaluates_three_rule_sets_two_komi_and_two_profiles_at_once(tmp_path: Path) -> None:
-    from gtp_engine.nn.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export.convert import convert_file
 
     path = tmp_path / "human.onnx"
     convert_file(shared_file("human-sl-reference/hum-b3c24nbt-mish.bin.gz"), path)

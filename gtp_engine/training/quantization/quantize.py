@@ -221,7 +221,7 @@ def play_games(
     progress = steps.of("games", "playing games")
     evaluator = load_evaluator(player, log=lambda line: None)
     try:
-        model = evaluator.networks[0].model
+        model = evaluator.models[0]
         assert isinstance(model, OnnxModel), "it was loaded from a file"
         runtimes = runtimes_by_precision(model.runtime.provider.name)
         examples = play_examples(

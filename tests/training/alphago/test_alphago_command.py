@@ -94,8 +94,8 @@ def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkey
     assert "1/1  Tournament" in log
 
     evaluator = load_evaluator(NetworkConfig(model=str(out / "network"), provider="cpu"), log=print, board=(5, 5))
-    assert [network.model.info.kind for network in evaluator.networks] == ["policy", "value", "rollout"]
-    assert {network.model.info.license for network in evaluator.networks} == {"CC0-1.0"}
+    assert [model.info.kind for model in evaluator.models] == ["policy", "value", "rollout"]
+    assert {model.info.license for model in evaluator.models} == {"CC0-1.0"}
     linear = evaluator.info.rollout_weights
     assert isinstance(linear, LinearPolicy) and linear.license == "CC0-1.0"
     evaluator.close()

@@ -106,7 +106,7 @@ def test_examples_are_what_the_network_saw() -> None:
     machine = choose_machine("cpu", "float32", threads=1)
     net = start().eval()
     player = torch_player(net, machine, "net")
-    model: Any = player.networks[0].model
+    model: Any = player.models[0]
     inner = model.logits
 
     def record(planes: np.ndarray) -> np.ndarray:

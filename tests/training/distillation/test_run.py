@@ -52,7 +52,7 @@ def test_a_run_leaves_log_curves_and_a_network_that_plays(tmp_path: Path, capfd:
     ]  # fmt: skip
     network = NetworkConfig(model=str(config.out / "stones.onnx"), provider="cpu")
     evaluator = load_evaluator(network, log=lambda _: None, board=(5, 5))
-    origin = evaluator.networks[0].model.info.origin
+    origin = evaluator.models[0].info.origin
     assert origin == "trained by Tengen on 480 samples of positions labelled by counter of stones"
     shown = capfd.readouterr().err
     assert "validation (5x5) after 480 samples: positions" in shown and "stones.onnx" in shown

@@ -22,7 +22,7 @@ from gtp_engine.evaluation.evaluator_info import ANY_BOARD, EvaluatorInfo
 from gtp_engine.evaluation.positions import FloatArray, Positions, put_rows, take_rows
 from gtp_engine.go.rules import PRESETS
 from gtp_engine.nn.metadata import NetworkInfo
-from gtp_engine.nn.network_evaluator import EncodedNetwork, Model, NetworkEvaluator, ReadyModel
+from gtp_engine.nn.network_evaluator import Model, NetworkEvaluator, ReadyModel
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.search.rollouts.rollout import MOVES_PER_POINT
 from gtp_engine.training.alphago.planes import LIBERTIES_AFTER, MOST, POLICY_PLANES, SENSIBLE
@@ -63,7 +63,7 @@ class PlanesModel(ReadyModel):
     batch = _BATCH
 
     def __init__(self, logits: Logits, name: str) -> None:
-        self.info: Final = NetworkInfo("policy", "alphago-48", POLICY_PLANES, 0, ANY_BOARD, name, "float32", "none")
+        self.info = NetworkInfo("policy", "alphago-48", POLICY_PLANES, 0, ANY_BOARD, name, "float32", "none")
         self.logits = logits
 
     def run(self, spatial: FloatArray, globals_: FloatArray) -> RawOutputs:
@@ -73,10 +73,9 @@ class PlanesModel(ReadyModel):
 
 def _player(logits: Logits, name: str) -> NetworkEvaluator:
     """Return what shows each row in a symmetry that its key decides, and passes where it has no other move."""
-    network = EncodedNetwork(PlanesModel(logits, name))
-    return NetworkEvaluator(
-        network, None, rollout=network, config=NetworkConfig(cache_positions=0, pass_prior=0.0, symmetry="any")
-    )
+    model = PlanesModel(logits, name)
+    config = NetworkConfig(cache_positions=0, pass_prior=0.0, symmetry="any")
+    return NetworkEvaluator(model, None, rollout=model, config=config)
 
 
 def policy_player(logits: Logits, name: str) -> NetworkEvaluator:
