@@ -8,15 +8,14 @@ package knows the properties of a game of Go: board sizes, points, komi, rules, 
 mistakes of other programs.  Files are untrusted input, so reading is bounded in size, time and memory, and raises
 nothing but `SgfError`.
 
-    reader           bytes to `SgfRecord`
-    encodings        which encoding a record has, its bytes as text and back
-    foreign_formats  records in GIB, NGF and UGF as SGF
-    repair           the nodes in damaged text
-    tree_text        the nodes in the text of a record, read by the grammar of sgfmill
-    collection       the games of files with several: to split them, to go through them, to read their headers
-    game_tree        the tree of a record: to walk, to edit and to write
-    values           single values as text: parse and format
-    record           the plain value of a record, `SgfRecord` to `Game`, `Game` to text
+    reader         bytes to `SgfRecord`
+    foreign        records in GIB, NGF and UGF as SGF; which encoding a record has, its bytes as text and back
+    repair         the nodes in damaged text
+    tree_text      the nodes in the text of a record, read by the grammar of sgfmill
+    collection     the games of files with several: to split them, to go through them, to read their headers
+    game_tree      the tree of a record: to walk, to edit and to write
+    values         single values as text: parse and format
+    record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 
 from gtp_engine.sgf.game_tree import GameNode, GameTree

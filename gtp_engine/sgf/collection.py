@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gtp_engine.base.errors import ArgumentError, SgfError, counted, shown
-from gtp_engine.sgf.encodings import as_text, as_utf_8, encoded, sections_of, text_of
-from gtp_engine.sgf.foreign_formats import sgf_of
+from gtp_engine.sgf.foreign.encodings import as_text, as_utf_8, encoded, sections_of, text_of
+from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.reader import first_game, read_sgf_file, record_of
 from gtp_engine.sgf.record import SgfRecord
 from gtp_engine.sgf.repair import LookAhead

@@ -31,7 +31,7 @@ from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_n
 from gtp_engine.go.game import Game, several
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf.collection import Paths, of_each_game
-from gtp_engine.sgf.encodings import as_text, as_utf_8, encoded
+from gtp_engine.sgf.foreign.encodings import as_text, as_utf_8, encoded
 from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_to_game
 from gtp_engine.sgf.tree_text import GameText, TextNode, lines_of, main_line_from, property_text

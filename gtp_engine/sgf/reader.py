@@ -23,8 +23,8 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
-from gtp_engine.sgf.encodings import as_utf_8, text_of
-from gtp_engine.sgf.foreign_formats import sgf_of
+from gtp_engine.sgf.foreign.encodings import as_utf_8, text_of
+from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
 from gtp_engine.sgf.tree_text import GameText, N, TextNode, has_game, main_line_from, parse_game
 

@@ -11,7 +11,7 @@ import re
 from typing import Final, TypeAlias
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.sgf.encodings import as_text
+from gtp_engine.sgf.foreign.encodings import as_text
 
 _ROOT_NAMES: Final = rb"FF|GM|SZ|CA|AP|KM|HA|RU|PB|PW|BR|WR|RE|DT|EV|GN|RO|PC|SO|US|AB|AW|PL|KO|TE|RD|TM"
 FIRST: Final = rb"(?:(?:%s)\s*\[|[BW]\s*\[(?:[a-z]{2})?\]\s*(?:[;()]|[a-z]+\s*\[|\Z))" % _ROOT_NAMES

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Self, TypeVar
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.sgf.encodings import as_text
+from gtp_engine.sgf.foreign.encodings import as_text
 from gtp_engine.sgf.repair import FIRST, MOVE_FOLLOWS, WORDS, LookAhead, Part, Properties, Repair, check_empty_nodes
 
 with warnings.catch_warnings():  # of "\ " in a text of sgfmill 1.1.1, where uv has installed it without compiling it

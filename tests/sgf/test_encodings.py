@@ -3,7 +3,7 @@
 import pytest
 
 from gtp_engine.sgf import parse_sgf
-from gtp_engine.sgf.encodings import encoding_of
+from gtp_engine.sgf.foreign.encodings import encoding_of
 from gtp_engine.sgf.game_tree import GameTree
 
 JAPANESE = (

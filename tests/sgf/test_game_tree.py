@@ -16,7 +16,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.sgf import parse_sgf
 from gtp_engine.sgf.collection import game_in, games_in
-from gtp_engine.sgf.encodings import sections_of
+from gtp_engine.sgf.foreign.encodings import sections_of
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 FILES = sorted((Path(__file__).parent.parent / "data" / "sgf").glob("*.sgf"))

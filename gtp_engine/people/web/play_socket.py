@@ -54,7 +54,7 @@ from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import MAX_KOMI, Fields
 from gtp_engine.protocols.analysis.server import as_text
 from gtp_engine.sgf import GameNode
-from gtp_engine.sgf.encodings import is_binary
+from gtp_engine.sgf.foreign.encodings import is_binary
 
 MAX_HANDICAP: Final = 9
 

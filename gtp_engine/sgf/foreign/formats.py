@@ -53,8 +53,7 @@ from gtp_engine.base.errors import HandicapError, SgfError, of_kind, shown
 from gtp_engine.base.files import json_of
 from gtp_engine.go.coords import parse_vertex
 from gtp_engine.go.handicap import fixed_handicap_points
-from gtp_engine.sgf.encodings import encoding_of, utf_16
-from gtp_engine.sgf.tree_text import has_game
+from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
 from gtp_engine.sgf.values import escaped, format_point, parse_result
 
 _GIB: Final = re.compile(rb"\\HS|\\GS|\\\[GAME|(?:INI|STO)\s+\d+\s+\d+\s+\d\s")
@@ -68,7 +67,8 @@ _ENTITIES: Final = re.compile(
     rb"(?:\(|&#40;|&#x28;|&lpar;)\s*(?:;|&#59;|&#x3b;|&semi;)\s*[A-Za-z]{1,20}\s*(?:\[|&#91;|&#x5b;|&lsqb;|&lbrack;)",
     re.IGNORECASE,
 )
-"""How a record begins in a page that writes some characters as entities."""
+_LATIN_GAME: Final = re.compile(rb"\(\s*;\s*[A-Za-z]{1,20}\s*\[")
+"""How a record begins in a page that writes some characters as entities, and how it begins otherwise."""
 
 _TAG: Final = re.compile(r"\\\[([A-Z]+)=(.*?)\\\]", re.DOTALL)
 _RANK: Final = re.compile(r"(.*?)\s*\(([^()]*)\)\s*")
@@ -93,7 +93,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 def sgf_of(data: bytes) -> bytes:
     """Return a record in GIB, NGF or UGF, in a page's entities or as the server keeps it, as SGF; else as it is."""
-    if b"&" in of_kind(data, bytes, "record") and not has_game(data) and _ENTITIES.search(data):
+    if b"&" in of_kind(data, bytes, "record") and not _LATIN_GAME.search(data) and _ENTITIES.search(data):
         return html.unescape(data.decode(encoding_of(data), "replace")).encode("utf-8", "replace")
     wide = utf_16(data)
     plain = (data.decode(wide, "replace").encode("utf-8", "replace") if wide else data).removeprefix(BOM_UTF8)
