@@ -76,7 +76,7 @@ VERSION = metadata.version
 PROBLEMS: dict[str, tuple[dict[str, object], str]] = {
     "no known provider": (
         {
-            "gtp_engine.nn.openvino_session.find_spec": lambda name: None,
+            "gtp_engine.nn.onnx_model.find_spec": lambda name: None,
             "onnxruntime.get_available_providers": lambda: ["AzureExecutionProvider"],
         },
         "no provider is installed, so networks cannot be run: run `",
@@ -105,7 +105,7 @@ def test_problems(monkeypatch: pytest.MonkeyPatch, patches: dict[str, object], m
 
 def test_missing_and_broken_parts_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr("gtp_engine.nn.openvino_session.find_spec", lambda name: None)
+    monkeypatch.setattr("gtp_engine.nn.onnx_model.find_spec", lambda name: None)
     monkeypatch.setattr("gtp_engine.people.doctor.PACKAGES", ("numpy", "no-such-package"))
     findings = examine()
     assert findings["packages"]["no-such-package"] is None
