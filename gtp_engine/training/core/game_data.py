@@ -1,8 +1,8 @@
 """What every task does with its games: reads them from folders, and holds some out.
 
-sgf_games                    the games of a folder of SGF files
-number_of, is_held_out       which games are held out of training, by a hash of their numbers: independent of their
-order and of each other; `is_name_held_out` is for one
+sgf_games                 the games of a folder of SGF files
+number_of, is_held_out    which games are held out of training, by a hash of their numbers: independent of their order
+                          and of each other; `is_name_held_out` is for one
 """
 
 from collections.abc import Callable, Iterator
