@@ -46,7 +46,8 @@ class SharedEngines:
         self._shipped: Final[dict[str, SharedEvaluator]] = {}
         self._resources: Final = Resources(self._evaluator, self._human)
         self._kernels: Final = Kernels(self._resources, self._log)
-        self._lock: Final = threading.RLock()  # an engine may load networks while it is made
+        self._lock: Final = threading.Lock()
+        self._loading: Final = threading.Lock()  # of its own, so that no engine that needs no network waits
         self._use: Final = Use()
 
     def first_board(self) -> tuple[int, int]:
@@ -100,7 +101,7 @@ class SharedEngines:
 
     def _lend_shipped(self, name: str) -> LentEvaluator:
         """Return a network that ships for another user, loaded once; raises what loading it raises."""
-        with self._lock:
+        with self._loading:
             if name not in self._shipped:
                 self._shipped[name] = SharedEvaluator(self._load_shipped(name))
             return self._shipped[name].lend()

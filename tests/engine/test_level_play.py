@@ -1,5 +1,6 @@
 """Playing at a level: what it plays, what it says, what it needs."""
 
+import threading
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -15,6 +16,7 @@ from gtp_engine.engine import Choice, Engine
 from gtp_engine.engine.level_play import LevelPlay
 from gtp_engine.engine.level_table import HUMAN_MODEL, STRONG_MODEL, read_table, settings_of
 from gtp_engine.engine.move_choice import delay_before
+from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.positions import view_board
 from gtp_engine.go.constants import BLACK, PASS, WHITE
@@ -289,3 +291,19 @@ def test_no_level_plays_where_nothing_can_change(level: str) -> None:
     engine.set_up([Move(BLACK, parse_vertex(vertex, width=7, height=7)) for vertex in ("D1", *wall)], WHITE)
     outside = {parse_vertex(f"{column}{row}", width=7, height=7) for column in "ABCDEFG" for row in range(3, 8)}
     assert engine.genmove(WHITE, play=False).point in outside
+
+
+def test_engines_open_while_another_loads_the_networks_of_its_level() -> None:
+    waited = []
+
+    def load(name: str) -> Evaluator:
+        other = threading.Thread(target=lambda: shared.open_engine(Config(), print).close(), daemon=True)
+        other.start()
+        other.join(10)
+        waited.append(other.is_alive())
+        return fake_shipped(name)
+
+    shared = SharedEngines(Config(), evaluator=FakeEvaluator(), load_shipped=load)
+    with shared, shared.open_engine(Config(), print) as engine:
+        engine.configure({"play.level": "8k"})
+    assert waited and not any(waited)
