@@ -284,7 +284,7 @@ def kill(engine: Engine, *lines: str) -> None:
 
 class TestKeptOnDisk:
     def test_a_game_that_was_killed_goes_on(self, engine: Engine, folder: Path) -> None:
-        kill(engine, "d4", "c2")
+        kill(engine, "d4", "c2", "g7", "undo")
         moves = [(move.color, move.point) for move in engine.game.moves]
         script = play(engine, "resume", "b3")
         assert script.messages[0].startswith("A game was interrupted after 4 moves: type resume")
@@ -301,6 +301,10 @@ class TestKeptOnDisk:
         assert script.screens[-1].prompt == "Save the game? (yes, no)>"
         (saved,) = folder.glob("*.sgf")
         assert saved.name in farewell and len(parse_sgf(saved.read_bytes()).moves) == 4
+
+    def test_nothing_is_left_of_a_game_that_was_taken_back(self, engine: Engine, folder: Path) -> None:
+        TerminalGame(engine, GameSettings(width=7), Script("d4", "undo", None)).run()
+        assert not list(folder.rglob("*.sgf"))
 
     def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
         kill(engine, "d4")

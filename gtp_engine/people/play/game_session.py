@@ -505,13 +505,21 @@ class GameSession:
 
     # --- records ---
 
-    def to_sgf(self) -> str:
-        """Return the game as SGF, with all its variations, the players' names and its result if it has one."""
+    def to_sgf(self, *, with_undone: bool = True) -> str:
+        """Return the game as SGF, with all its variations, the players' names and its result if it has one.
+
+        Moves that were taken back, and not played again, follow the last one `with_undone`.
+        """
         if self.placed:
             game = self.game.copy()
             game.set_handicap(self.placed)
             return _new_record(game, self.settings)
-        return self.tree.to_sgf()
+        undone = [] if with_undone or self._undone is None else self._undone.path()
+        if self.node not in undone[:-1]:
+            return self.tree.to_sgf()
+        copied, following = GameTree(self.tree.to_bytes()), undone[undone.index(self.node) + 1]
+        list(copied)[list(self.tree).index(following)].delete()
+        return copied.to_sgf()
 
     def to_bytes(self, *, is_main: bool = False) -> bytes:
         """Return the same in the encoding of the record that was loaded; with `is_main` the game is its main line."""

@@ -358,7 +358,7 @@ class TerminalGame:
         if os.path.exists(path) and (self._ask(question) or "").lower() not in ("y", "yes"):
             self._message = _("Not saved.")
             return
-        save(self._session.to_sgf(), path)
+        save(self._session.to_sgf(with_undone=False), path)
         self._is_saved = True
         self._message = _("Saved as {path}.", path=path)
 
@@ -483,10 +483,12 @@ class TerminalGame:
     def _end_of_input(self) -> None:
         """Save an unsaved game, as there is no way to ask, and end."""
         farewell = ""
-        if not self._is_saved and self._session.game.moves:
+        if not self._session.game.moves:
+            self._copy.delete()  # all its moves were taken back
+        elif not self._is_saved:
             path = unused_path(Path.cwd())
             try:
-                save(self._session.to_sgf(), path)
+                save(self._session.to_sgf(with_undone=False), path)
             except TengenError as error:
                 farewell = _("The game is not saved: {reason}", reason=error)
             else:
@@ -633,7 +635,7 @@ class _Unfinished:
             self.path = unused_path(folder)
             for old, _time in newest_first(folder.glob("*.sgf"))[_KEPT:]:
                 old.unlink(missing_ok=True)
-        save(session.to_sgf(), self.path)
+        save(session.to_sgf(with_undone=False), self.path)
 
     def delete(self) -> None:
         """Delete the copy, as the game is at an end or somewhere else."""
