@@ -358,6 +358,8 @@ _COMPILING: Final = (
 
 _seconds_compiling = 0.0
 """Those of this process so far."""
+_said: Final = threading.Lock()
+"""Held for good by the one that has told the user."""
 
 
 @contextlib.contextmanager
@@ -375,10 +377,10 @@ def compiling() -> Iterator[None]:
         _seconds_compiling = min(_PATIENCE, _seconds_compiling + time.monotonic() - start)
 
 
-@functools.cache
 def _note_compiling() -> None:
-    """Say once why a call takes long."""
-    print(_COMPILING, file=sys.stderr)
+    """Say once why a call takes long, also if several threads wait for the compiler at the same time."""
+    if _said.acquire(blocking=False):
+        print(_COMPILING, file=sys.stderr)
 
 
 @contextlib.contextmanager
