@@ -302,9 +302,11 @@ class TestKeptOnDisk:
         (saved,) = folder.glob("*.sgf")
         assert saved.name in farewell and len(parse_sgf(saved.read_bytes()).moves) == 4
 
-    def test_nothing_is_left_of_a_game_that_was_taken_back(self, engine: Engine, folder: Path) -> None:
+    def test_nothing_else_is_left_of_a_game_that_was_taken_back_or_saved(self, engine: Engine, folder: Path) -> None:
         TerminalGame(engine, GameSettings(width=7), Script("d4", "undo", None)).run()
         assert not list(folder.rglob("*.sgf"))
+        TerminalGame(engine, GameSettings(width=7), Script("d4", "save a.sgf", None)).run()
+        assert list(folder.rglob("*.sgf")) == [folder / "a.sgf"]
 
     def test_a_new_game_leaves_the_interrupted_one_alone(self, engine: Engine, folder: Path) -> None:
         kill(engine, "d4")

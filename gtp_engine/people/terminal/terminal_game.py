@@ -483,18 +483,16 @@ class TerminalGame:
     def _end_of_input(self) -> None:
         """Save an unsaved game, as there is no way to ask, and end."""
         farewell = ""
-        if not self._session.game.moves:
-            self._copy.delete()  # all its moves were taken back
-        elif not self._is_saved:
+        if self._session.game.moves and not self._is_saved:
             path = unused_path(Path.cwd())
             try:
                 save(self._session.to_sgf(with_undone=False), path)
             except TengenError as error:
-                farewell = _("The game is not saved: {reason}", reason=error)
-            else:
-                self._copy.delete()
-                names = {"path": path, "name": path.name}
-                farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
+                self._farewell = _("The game is not saved: {reason}", reason=error)
+                return
+            names = {"path": path, "name": path.name}
+            farewell = _("The game is saved as {path}; gtp-engine play --load {name} continues it.", **names)
+        self._copy.delete()
         self._farewell = farewell
 
 
