@@ -115,7 +115,7 @@ def test_a_problem_gets_a_small_settled_board_of_both_sides(size: int) -> None:
     assert (board.width, board.height) == (lines, lines)
     problem = {xy_to_point(x, y, width=lines) for x in range(4) for y in range(lines - 3, lines)}
     assert all(board.color_at(point) == original.color_at(frame.outside(point)) for point in problem)
-    assert frame.inside(map(frame.outside, problem)) == problem
+    assert set(map(frame.outside, frame.points)) == frame.region
     alive = pass_alive_owners(board.board, suicide=False)
     beyond = set(board_points(lines, lines)) - problem
     colors = [board.color_at(point) for point in beyond]
@@ -202,11 +202,11 @@ def test_lines_between_a_problem_and_an_edge_that_is_near_stay(lines: int) -> No
 def test_a_problem_at_the_side_stays_there() -> None:
     rows = [". " * 19] * 16 + [". " * 6 + "O O O O O O" + " ." * 7] + [". " * 6 + "O X X X X O" + " ." * 7]
     original = position("\n".join([*rows, ". " * 6 + "O X . . X O" + " ." * 7]))
-    frame = framed(original, parse_region("J1:K1", width=19, height=19))
+    stones = frozenset(point for point in board_points(19, 19) if original.color_at(point))
+    frame = framed(original, stones)
     assert frame is not None and frame.board.width < 19
-    stones = {point for point in board_points(19, 19) if original.color_at(point)}
-    assert len(frame.inside(stones)) == len(stones)
-    for point in frame.inside(stones):
+    assert len(frame.points) == len(stones)
+    for point in frame.points:
         assert frame.board.color_at(point) == original.color_at(frame.outside(point))
     solution = LifeAndDeath(Config(), AreaEvaluator(), 8).solve(original, 2, parse_region("J1:K1", width=19, height=19))
     assert solution.answer in ("J1", "K1"), "on the original board"
@@ -270,9 +270,10 @@ def test_liberties_of_chains_that_may_be_captured_are_not_filled() -> None:
     rest = " ." * 7
     rows = [f"O O O O O O{rest}", f". O X X X O{rest}", f"O X . . X O{rest}", f". X X . X O{rest}"]
     region = parse_region("A1:E4", width=13, height=13)
-    frame = framed(position("\n".join([". " * 13] * 9 + rows)), region)
-    fight = fight_in(frame, WHITE, frame.inside(region), NODES, None)
-    points = {frame.original.vertex(frame.outside(point)) for point in fight.points}
+    game = position("\n".join([". " * 13] * 9 + rows))
+    game.to_play = WHITE
+    fight = fight_in(framed(game, region), NODES, None)
+    points = {game.vertex(fight.frame.outside(point)) for point in fight.points}
     assert points == {"A1", "A3", "C2", "D1", "D2"}
 
 
@@ -326,11 +327,12 @@ def test_a_problem_without_moves_says_in_its_comment_who_moves(comment: str, col
 
 
 def test_where_a_move_elsewhere_is_not_refuted_nothing_is_said_of_others() -> None:
-    frame = framed(three_in_a_row(), region := parse_region("A1:C2", width=13, height=13))
-    fight = fight_in(frame, WHITE, frame.inside(region), NODES, None)
-    assert fight is not None and proved_moves(fight, frame, region, None, 0)
+    game = three_in_a_row()
+    game.to_play = WHITE
+    fight = fight_in(framed(game, parse_region("A1:C2", width=13, height=13)), NODES, None)
+    assert fight is not None and proved_moves(fight, None, 0)
     elsewhere = parse_vertex("N13", width=13, height=13)
-    assert proved_moves(replace(fight, nodes=1), frame, region, elsewhere, 0) == ()
+    assert proved_moves(replace(fight, nodes=1), elsewhere, 0) == ()
 
 
 def test_a_move_that_is_asked_about_is_compared_and_one_outside_is_answered() -> None:

@@ -15,6 +15,7 @@ it takes on 19×19.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -61,11 +62,18 @@ class Frame:
 
     board: Game
     original: Game
+    region: frozenset[int]
+    """Where the first move may be, by points of the original board."""
     left: int = 0
     top: int = 0
     life: float | None = None
     surrounded: int = EMPTY
     """The colour of the surrounded stones."""
+
+    @property
+    def color(self) -> int:
+        """The side that moves first."""
+        return self.board.to_play
 
     def outside(self, point: int) -> int:
         """Return the point of the original board for one of the frame's, or PASS."""
@@ -78,9 +86,10 @@ class Frame:
         """Return points of the frame and those next to them."""
         return {near for point in points for near in (point, *neighbors(point, width=self.board.width))}
 
-    def inside(self, points: Iterable[int]) -> frozenset[int]:
-        """Return the points of the frame for those of the original board that are in it."""
-        places = (point_to_xy(point, width=self.original.width) for point in points)
+    @cached_property
+    def points(self) -> frozenset[int]:
+        """The points of the frame in the region."""
+        places = (point_to_xy(point, width=self.original.width) for point in self.region)
         width, height = self.board.width, self.board.height
         found = ((x - self.left, y - self.top) for x, y in places)
         return frozenset(xy_to_point(x, y, width=width) for x, y in found if 0 <= x < width and 0 <= y < height)
@@ -111,7 +120,7 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
                 filled = _filled(game, colors[part], zone[part], surrounding, shares)
                 if filled is not None:
                     surrounded = EMPTY if surrounding == EMPTY else opponent(surrounding)
-                    return Frame(filled[0], game, left, top, filled[1], surrounded)
+                    return Frame(filled[0], game, region, left, top, filled[1], surrounded)
     return None
 
 

@@ -31,14 +31,7 @@ from gtp_engine.people.review.game_analysis import scoring_evaluator, seeded
 from gtp_engine.people.review.problems.frames import Frame, framed
 from gtp_engine.people.review.problems.proofs import NODES, fight_in, lost_moves, proved_moves
 from gtp_engine.people.review.problems.regions import region_of
-from gtp_engine.people.review.problems.solution import (
-    LINE,
-    SUCCESS,
-    Solution,
-    SolutionMove,
-    Success,
-    first_move,
-)
+from gtp_engine.people.review.problems.solution import LINE, SUCCESS, Solution, SolutionMove, Success, first_move
 from gtp_engine.search.limits import AT_ANY_DEPTH, CancelToken, Limits, Restriction, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.report import SearchReport, winrate_of
@@ -104,90 +97,76 @@ class LifeAndDeath:
         color = game.to_play if color is None else to_color(color)
         region = region_of(game) if region is None else frozenset(game.all_on_board(region))
         start = _afresh(game, color)
-        frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start)
+        frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start, region)
         if self._nodes:
-            fight = fight_in(frame, color, frame.inside(region), self._nodes, cancel)
-            if fight is not None:
-                proved = proved_moves(fight, frame, region, asked, self._others)
-            else:
-                proved = lost_moves(frame, color, frame.inside(region), self._nodes)
+            fight = fight_in(frame, self._nodes, cancel)
+            proved = lost_moves(frame, self._nodes) if fight is None else proved_moves(fight, asked, self._others)
             if proved:
                 return Solution(start, color, proved)
-        return self._searched(frame, color, region, asked, cancel)
+        return self._searched(frame, asked, cancel)
 
-    def _searched(
-        self, frame: Frame, color: int, region: frozenset[int], asked: int | None, cancel: CancelToken | None
-    ) -> Solution:
+    def _searched(self, frame: Frame, asked: int | None, cancel: CancelToken | None) -> Solution:
         """Return what searches expect, deeper ones while it is not clear; see `solve`."""
         found = tuple[SolutionMove, ...]()
         for visits in self._visits:
             if visits > self._visits[0]:
                 self._log(f"no clear answer yet: searching with {counted(visits, 'visit')}")
             limits = Limits(visits, cancel=cancel)
-            found = self._expected(frame, color, region, asked, limits, found[:1])
-            solution = Solution(frame.original, color, found)
+            found = self._expected(frame, asked, limits, found[:1])
+            solution = Solution(frame.original, frame.color, found)
             if solution.is_clear or limits.is_cancelled:
                 return solution
         if frame.life is not None and not solution.succeeds:
-            gaining = self._expected(replace(frame, life=None), color, region, asked, limits, found[:1])[0]
+            gaining = self._expected(replace(frame, life=None), asked, limits, found[:1])[0]
             if gaining.winrate >= SUCCESS:
                 gaining = replace(gaining, winrate=min(gaining.winrate, found[0].winrate))
                 return replace(solution, moves=(gaining, *(move for move in found if move.point != gaining.point)))
         return solution
 
     def _expected(
-        self,
-        frame: Frame,
-        color: int,
-        region: frozenset[int],
-        asked: int | None,
-        limits: Limits,
-        earlier: Sequence[SolutionMove],
+        self, frame: Frame, asked: int | None, limits: Limits, earlier: Sequence[SolutionMove]
     ) -> tuple[SolutionMove, ...]:
         """Return first moves, the best first, by searches with these limits; see `solve`.
 
         The answers of `earlier` searches are among the moves that are compared, if there is room.  A point `asked` that
         lies elsewhere comes last, with the search of the problem with the other side to move.
         """
-        board, region = frame.board, frame.inside(region)
-        outside = frozenset(board_points(board.width, board.height)) - region
+        board, color = frame.board, frame.color
+        outside = frozenset(board_points(board.width, board.height)) - frame.points
         inside = tuple(Restriction(each, outside, AT_ANY_DEPTH) for each in (BLACK, WHITE))
         no_pass = tuple(Restriction(each, frozenset({PASS})) for each in (BLACK, WHITE))
-        report, success = self._best(frame, color, SearchRequest(limits, restrictions=(*inside, *no_pass)))
-        best, others = report.moves[0], _other_moves(board, report, region)
+        report, success = self._best(frame, SearchRequest(limits, restrictions=(*inside, *no_pass)))
+        best, others = report.moves[0], _other_moves(frame, report)
         asked_for = [point for point in others if asked is not None and frame.outside(point) == asked]
         answers = [point for point in others if frame.outside(point) in [move.point for move in earlier]]
         others = list(dict.fromkeys([*asked_for, *answers, *others[: self._others]]))[: max(1, self._others)]
-        moves = [first_move(frame, color, best.pv, _winrate(report, color), success)]
+        moves = [first_move(frame, best.pv, _winrate(report, color), success)]
         if self._others or asked_for:
             points = [best.point, *others]
             request = success.request(SearchRequest(limits, restrictions=inside), color)
-            boards = [_after(board, point, color, is_retaken=success is Success.SURE) for point in points]
+            boards = [_after(board, point, is_retaken=success is Success.SURE) for point in points]
             reports = self._search.run([(each, opponent(color)) for each in boards], request)
             moves = []
             for point, after in zip(points, reports, strict=True):
                 line = (point, *(after.best.pv if after.best is not None else ()))
-                moves.append(first_move(frame, color, line, 1.0 - after.winrate, success))
+                moves.append(first_move(frame, line, 1.0 - after.winrate, success))
             moves.sort(key=lambda move: -move.winrate)
-        if asked is not None and asked not in (PASS, *map(frame.outside, region)):
+        if asked is not None and asked not in (PASS, *frame.region):
             frame.original.copy().play(asked, color)
             request = success.request(SearchRequest(limits, restrictions=(*inside, *no_pass)), color)
-            (after,) = self._search.run([(_after(board, PASS, color, is_retaken=False), opponent(color))], request)
+            (after,) = self._search.run([(_after(board, PASS, is_retaken=False), opponent(color))], request)
             reply = () if after.best is None else tuple(map(frame.outside, after.best.pv[: LINE - 1]))
             winrate = round(winrate_of(after.value_black, color), 4)
             moves.append(SolutionMove(asked, winrate, (asked, *reply), success))
         return tuple(moves)
 
-    def _best(self, frame: Frame, color: int, request: SearchRequest) -> tuple[SearchReport, Success]:
-        """Return the search of the best way in which `color` succeeds, else of that in which it comes nearest.
+    def _best(self, frame: Frame, request: SearchRequest) -> tuple[SearchReport, Success]:
+        """Return the search of the best way in which the first side succeeds, else of that in which it comes nearest.
 
         Sets the komi of the frame.  Raises IllegalMoveError without a legal move.
         """
-        board, life = frame.board, frame.life
-        middle, is_at_stake = self._middle(board, request, life)
-        # The stones live or die, or perhaps they do and the short searches did not find out how.
-        is_asked = life is not None and (is_at_stake or (life > middle) == (color == BLACK))
-        board.komi = _half_points(life if life is not None and is_asked else middle)
+        board, color = frame.board, frame.color
+        board.komi = self._komi(frame, request)
         tried = list[tuple[SearchReport, Success]]()
         for success in Success:
             (report,) = self._search.run([(board, color)], success.request(request, color))
@@ -198,11 +177,12 @@ class LifeAndDeath:
                 return tried[-1]
         return max(tried, key=lambda way: _winrate(way[0], color))
 
-    def _middle(self, board: Game, request: SearchRequest, life: float | None) -> tuple[float, bool]:
-        """Return Black's margin without komi in the middle between Black moving first and White moving first.
+    def _komi(self, frame: Frame, request: SearchRequest) -> float:
+        """Return the komi with which the side wins that succeeds: in the middle between life and death.
 
-        Both win all kos.  Also returns whether `life` is between the two.
+        Where these are not at stake, it is between Black moving first and White moving first; both win all kos.
         """
+        board, life = frame.board, frame.life
         (raw,) = self._search.run([(board, board.to_play)], Limits(1))
         board.komi = _half_points(board.komi + raw.lead_black)
         visits = max(LEAST_VISITS, round(KOMI_SHARE * (request.limits.visits or 0)))
@@ -215,7 +195,11 @@ class LifeAndDeath:
             board.komi + (report.best.lead_black if report.best is not None else report.lead_black)
             for report in reports
         )
-        return (white + black) / 2, life is not None and white < life < black
+        middle = (white + black) / 2
+        # The stones live or die, or perhaps they do and the short searches did not find out how.
+        if life is not None and (white < life < black or (life > middle) == (frame.color == BLACK)):
+            middle = life
+        return _half_points(middle)
 
 
 def _winrate(report: SearchReport, color: int) -> float:
@@ -232,20 +216,20 @@ def _afresh(game: Game, color: int, *, ko: Ko | None = None) -> Game:
     return start
 
 
-def _other_moves(game: Game, report: SearchReport, region: frozenset[int]) -> list[int]:
+def _other_moves(frame: Frame, report: SearchReport) -> list[int]:
     """Return the first moves to refute: those with the most visits, then those with the largest priors."""
     visits = {move.point: move.visits for move in report.moves}
     policy = report.raw.policy if report.raw is not None else None
-    legal: list[int] = [*game.legal_points()]
-    legal = [point for point in legal if point in region and point != report.moves[0].point]
+    legal: list[int] = [*frame.board.legal_points()]
+    legal = [point for point in legal if point in frame.points and point != report.moves[0].point]
     priors = {point: 0.0 if policy is None else float(policy[point]) for point in legal}
     return sorted(legal, key=lambda point: (-visits.get(point, 0), -priors[point], point))
 
 
-def _after(game: Game, point: int, color: int, *, is_retaken: bool) -> Game:
+def _after(game: Game, point: int, *, is_retaken: bool) -> Game:
     """Return the game after a move; where a ko that it takes may be retaken, a new game begins."""
-    played = after_move(game, point, color)
-    return _afresh(played, opponent(color)) if is_retaken and played.ko_point is not None else played
+    played = after_move(game, point)
+    return _afresh(played, played.to_play) if is_retaken and played.ko_point is not None else played
 
 
 def _half_points(komi: float) -> float:

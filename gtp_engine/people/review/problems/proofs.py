@@ -14,7 +14,7 @@ from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.coords import point_to_xy
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.problems.frames import Frame
-from gtp_engine.people.review.problems.solution import LINE, SolutionMove, Success, first_move
+from gtp_engine.people.review.problems.solution import LINE, SolutionMove, first_move
 from gtp_engine.search.fights import FightReader, Proof
 from gtp_engine.search.limits import CancelToken
 
@@ -42,65 +42,63 @@ _CHAINS: Final = 4
 
 @dataclass(frozen=True)
 class Fight:
-    """A chain of `board` that `color` saves or captures without a ko, but only by moving first: `proof` shows how."""
+    """A chain that the first side saves or captures without a ko, but only by moving first: `proof` shows how."""
 
+    frame: Frame
     board: Game
+    """The frame with its far points filled."""
     points: frozenset[int]
     """Empty points of the region where moves may matter."""
     stone: int
-    color: int
     nodes: int
     proof: Proof | None = None
 
     def prove(self, board: Game, first: int, nodes: int, *, reverse: bool = False, retakes: bool = False) -> Proof:
-        """Return the search for a proof that `color` reaches its aim, or not with `reverse`, if `first` moves first."""
+        """Return the search for a proof that the aim is reached, or not with `reverse`, if `first` moves first."""
         reader = FightReader(board.board, suicide=board.rules.suicide, nodes=nodes)
-        saves = board.color_at(self.stone) == self.color
+        saves = board.color_at(self.stone) == self.frame.color
         return (reader.survives if saves != reverse else reader.captures)(self.stone, first, retakes=retakes)
 
     def compared(self, point: int) -> tuple[float, tuple[int, ...]] | None:
         """Return whether a first move succeeds as a winrate of 1 or 0, with its line; None if neither is proved."""
-        board, opposite = self.board.copy(), opponent(self.color)
-        board.play(point, self.color)
+        board, color = self.board.copy(), self.frame.color
+        board.play(point, color)
         for reverse in (True, False):
-            proof = self.prove(board, opposite, max(1, self.nodes // _SHORT), reverse=reverse)
+            proof = self.prove(board, opponent(color), max(1, self.nodes // _SHORT), reverse=reverse)
             if proof.is_proved:
                 return 0.0 if reverse else 1.0, (point, *proof.line)
         return None
 
 
-def fight_in(frame: Frame, color: int, region: frozenset[int], nodes: int, cancel: CancelToken | None) -> Fight | None:
+def fight_in(frame: Frame, nodes: int, cancel: CancelToken | None) -> Fight | None:
     """Return the chain that is proved to be at stake in a frame, None if none is.
 
     It is the surrounded side's, and counts only if nothing is at stake about each larger one: the problem may be that.
     """
-    closed = _closed(frame, region, STEPS)
-    if closed is None:
-        return None
-    board, points, stones = closed
+    fights, color = _fights(frame, STEPS, nodes)[:_CHAINS], frame.color
     for limit in (max(1, nodes // _SHORT), nodes):
-        for fight in (Fight(board, points, stone, color, nodes) for stone in stones[:_CHAINS]):
+        for fight in fights:
             if cancel is not None and cancel.is_cancelled:
                 return None
-            proof = fight.prove(board, color, limit)
+            proof = fight.prove(fight.board, color, limit)
             if proof.is_proved:
-                if proof.line[0] != PASS and not fight.prove(board, opponent(color), limit).is_proved:
-                    return replace(fight, proof=proof) if proof.line[0] in points else None
-            elif not proof.is_exhausted or not fight.prove(board, color, limit, retakes=True).is_exhausted:
+                if proof.line[0] != PASS and not fight.prove(fight.board, opponent(color), limit).is_proved:
+                    return replace(fight, proof=proof) if proof.line[0] in fight.points else None
+            elif not proof.is_exhausted or not fight.prove(fight.board, color, limit, retakes=True).is_exhausted:
                 break
     return None
 
 
-def _closed(frame: Frame, region: frozenset[int], steps: int) -> tuple[Game, frozenset[int], list[int]] | None:
-    """Return a frame with its far points filled, its points where moves may matter, and the chains at stake.
+def _fights(frame: Frame, steps: int, nodes: int) -> list[Fight]:
+    """Return the fights about the surrounded side's chains, the largest first, in a frame with its far points filled.
 
-    These are the surrounded side's.  Filled are areas of the region that lie more than `steps` from all its stones and
-    touch stones of the other side, but no liberties of the other side's chains that may be captured.  None if neither
-    side surrounds the other, or stones would have no liberty then.
+    Filled are areas of the region that lie more than `steps` from all stones of that side and touch stones of the other
+    one, but no liberties of the other side's chains that may be captured.  There are none if neither side surrounds the
+    other, or stones would have no liberty then.
     """
-    board, side = frame.board, frame.surrounded
+    board, region, side = frame.board, frame.points, frame.surrounded
     if side == EMPTY:
-        return None
+        return []
     color, other = board.board.color, opponent(side)
     alive = pass_alive_owners(board.board, suicide=board.rules.suicide)
     stones = {point for point in frame.beside(region) if color[point] == side and alive[point] == EMPTY}
@@ -124,56 +122,50 @@ def _closed(frame: Frame, region: frozenset[int], steps: int) -> tuple[Game, fro
         try:
             board.set_up([*stood, *((other, point) for point in filled)], side)
         except IllegalMoveError:
-            return None
+            return []
     free = frozenset(point for point in region - filled if color[point] == EMPTY)
     chains: dict[int, int] = {min(board.chain(point)): len(board.chain(point)) for point in stones}
-    return board, free, sorted(chains, key=lambda stone: (-chains[stone], stone))
+    largest = sorted(chains, key=lambda stone: (-chains[stone], stone))
+    return [Fight(frame, board, free, stone, nodes) for stone in largest]
 
 
-def proved_moves(
-    fight: Fight, frame: Frame, region: frozenset[int], asked: int | None, others: int
-) -> tuple[SolutionMove, ...]:
+def proved_moves(fight: Fight, asked: int | None, others: int) -> tuple[SolutionMove, ...]:
     """Return what is proved of the best first move, of `asked` and of up to `others` more; none if not of `asked`."""
     assert fight.proof is not None
-    best, found = fight.proof.line[0], list[SolutionMove]()
-    if asked is not None and asked not in (PASS, *region):
-        frame.original.copy().play(asked, fight.color)
+    best, found, frame = fight.proof.line[0], list[SolutionMove](), fight.frame
+    if asked is not None and asked not in (PASS, *frame.region):
+        frame.original.copy().play(asked, frame.color)
     (x, y), width = point_to_xy(best, width=fight.board.width), fight.board.width
     places = ((point, *point_to_xy(point, width=width)) for point in sorted(fight.points - {best}))
     nearest = [point for point, *_at in sorted(places, key=lambda each: abs(each[1] - x) + abs(each[2] - y))]
     wanted = [point for point in nearest if frame.outside(point) == asked]
     if asked is not None and asked != frame.outside(best) and not wanted:
-        refuted = fight.prove(fight.board, opponent(fight.color), fight.nodes, reverse=True)
+        refuted = fight.prove(fight.board, opponent(frame.color), fight.nodes, reverse=True)
         if not refuted.is_proved:
             return ()
-        line = tuple(map(frame.outside, refuted.line))
-        found.append(SolutionMove(asked, 0.0, (asked, *line[: LINE - 1]), is_proved=True))
-    legal = [point for point in (*wanted, *nearest) if fight.board.is_legal(point, fight.color)]
+        replies = map(frame.outside, refuted.line[: LINE - 1])
+        found.append(SolutionMove(asked, 0.0, (asked, *replies), is_proved=True))
+    legal = [point for point in (*wanted, *nearest) if fight.board.is_legal(point, frame.color)]
     for point in dict.fromkeys(legal[: len(wanted) + others]):
         compared = fight.compared(point)
         if compared is not None:
-            move = first_move(frame, fight.color, compared[1], compared[0], Success.SURE)
-            found.append(replace(move, is_proved=True))
+            winrate, line = compared
+            found.append(first_move(frame, line, winrate, is_proved=True))
         elif point in wanted:
             return ()
-    answer = replace(first_move(frame, fight.color, fight.proof.line, 1.0, Success.SURE), is_proved=True)
+    answer = first_move(frame, fight.proof.line, 1.0, is_proved=True)
     return (answer, *sorted(found, key=lambda move: -move.winrate))
 
 
-def lost_moves(frame: Frame, color: int, region: frozenset[int], nodes: int) -> tuple[SolutionMove, ...]:
+def lost_moves(frame: Frame, nodes: int) -> tuple[SolutionMove, ...]:
     """Return the longest resistance if it is proved that no first move succeeds, else nothing.
 
     That is so if each chain at stake is captured, or survives, though `color` moves first.
     """
-    closed = _closed(frame, region, _STEPS_LOST)
-    if closed is None or not closed[2]:
-        return ()
-    board, points, stones = closed
     lines = list[tuple[int, ...]]()
-    for stone in stones:
-        fight = Fight(board, points, stone, color, nodes)
-        lost = fight.prove(board, color, max(1, nodes // _SHORT), reverse=True)
+    for fight in _fights(frame, _STEPS_LOST, nodes):
+        lost = fight.prove(fight.board, frame.color, max(1, nodes // _SHORT), reverse=True)
         if not lost.is_proved:
             return ()
         lines.append(lost.line or (PASS,))
-    return (replace(first_move(frame, color, max(lines, key=len), 0.0, Success.SURE), is_proved=True),)
+    return (first_move(frame, max(lines, key=len), 0.0, is_proved=True),) if lines else ()

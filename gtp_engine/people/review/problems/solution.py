@@ -130,14 +130,16 @@ class Solution:
         return f"{line} ({', '.join(notes)})" if notes else line
 
 
-def first_move(frame: Frame, color: int, line: Sequence[int], winrate: float, success: Success) -> SolutionMove:
+def first_move(
+    frame: Frame, line: Sequence[int], winrate: float, success: Success = Success.SURE, *, is_proved: bool = False
+) -> SolutionMove:
     """Return a first move on the original board with its line, `line` being that of the frame.
 
     The line is cut where it cannot be played, and after two passes in a row.
     """
     points = [frame.outside(each) for each in line[:LINE]]
-    played, length = frame.original.copy(), 0
+    played, color, length = frame.original.copy(), frame.color, 0
     while length < len(points) and not played.is_over and played.is_legal(points[length], color):
         played.play(points[length], color)
         length, color = length + 1, opponent(color)
-    return SolutionMove(points[0], round(winrate, 4), tuple(points[: max(1, length)]), success)
+    return SolutionMove(points[0], round(winrate, 4), tuple(points[: max(1, length)]), success, is_proved)
