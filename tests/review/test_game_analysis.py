@@ -10,7 +10,7 @@ from gtp_engine import Config, Game, Rules
 from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.people.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
 from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest
-from gtp_engine.people.review.game_line import GamePosition, RecordPlace
+from gtp_engine.people.review.game_line import GamePosition
 
 
 @pytest.fixture(autouse=True)
@@ -40,8 +40,8 @@ def interesting(leads: list[float], own: int | None = None, changed: int | None 
     ]
     game = Game(5)
     game.play("D4")
-    positions = [GamePosition(number, game, 1, is_changed=number == changed) for number in range(8)]
-    return of_interest(findings, [RecordPlace(each, each.number - 1 if each.number else None) for each in positions])
+    before = [None, *range(7)]
+    return of_interest(findings, [GamePosition(i, game, 1, i == changed, before=before[i]) for i in range(8)])
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,8 @@ def vertices(line: GameLine) -> list[list[str]]:
 def test_every_position_has_one_place() -> None:
     line = line_of(RECORD)
     assert vertices(line) == [["D3", "C2", "D2"], ["B2", "B3"], ["A5"]]
-    assert [variation.before for variation in line.variations] == [1, MAIN + 1, 1]
-    positions, before = zip(*line.places, strict=True)
-    assert before == (None, 0, 1, 2, 1, 4, 5, 5, 7, 1)
+    positions = line.places
+    assert [position.before for position in positions] == [None, 0, 1, 2, 1, 4, 5, 5, 7, 1]
     assert [position.number for position in positions] == [0, 1, 2, 3, 2, 3, 4, 4, 5, 2]
     assert [sum(position.game.board.color == 1) for position in positions] == [0, 1, 1, 2, 1, 2, 2, 2, 3, 1]
     played = [None if each.played is None else each.game.vertex(each.played) for each in positions]
@@ -102,7 +101,7 @@ def test_the_first_move_of_a_variation_is_marked_by_its_own_prior() -> None:
     candidates = tuple(Candidate(vertex, 9, 0.5, 0.0, prior, (vertex,)) for vertex, prior in priors.items())
     findings = [
         Finding(position.number, "BW"[position.number % 2], 9, 0.5, 0.0, "", candidates, (), 0.01)
-        for position, _ in line.places
+        for position in line.places
     ]
     review = new_review(line, findings, "test")
     assert review.moves[1].mark == "IT"

@@ -24,7 +24,7 @@ from gtp_engine.base.files import append, complete_lines, json_of
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.game import Game
-from gtp_engine.people.review.game_line import GameLine, GamePosition, RecordPlace
+from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import FORMAT, Finding, finding_of, seen_by
 from gtp_engine.search.limits import Limits, Progress, SearchRequest
 from gtp_engine.search.puct.joint_search import JointSearch
@@ -121,16 +121,16 @@ class Effort:
         return self.seconds is None
 
 
-def of_interest(findings: Sequence[Finding], places: Sequence[RecordPlace]) -> list[int]:
+def of_interest(findings: Sequence[Finding], places: Sequence[GamePosition]) -> list[int]:
     """Return the places to search again, ascending: those before and after what may be the largest mistakes.
 
     A decision between two candidates counts a little; where the record changes the position, no move is responsible.
     """
     interest = [_closeness(finding) for finding in findings]
-    for number, (position, before) in enumerate(places):
-        if before is not None and not position.is_changed:
-            change = _change(findings[before], findings[number], position.game)
-            for each in (before, number):
+    for number, position in enumerate(places):
+        if position.before is not None and not position.is_changed:
+            change = _change(findings[position.before], findings[number], position.game)
+            for each in (position.before, number):
                 interest[each] = max(interest[each], change)
     order = sorted(range(len(findings)), key=lambda number: (-interest[number], number))
     return sorted(order[: max(SECOND_LEAST, round(SECOND_SHARE * len(findings)))])
@@ -328,7 +328,7 @@ class GameAnalysis:
         missing = [group for group in groups if any(saved.get(is_first, place) is None for place in group)]
 
         def asked(group: Sequence[int]) -> PositionGroup:
-            positions = tuple(line.places[place].position for place in group)
+            positions = tuple(line.places[place] for place in group)
             return PositionGroup(positions, visits, None if seconds is None else len(group) * seconds)
 
         def tell(more: float) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, count
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ class GamePosition:
     """The position after `number` moves, and the colour to play there.
 
     `is_changed` is set where the record adds or removes stones after the last move; `played` is the point played next,
-    None at the end of a line.
+    None at the end of a line; `before` the place of the position before (see `GameLine.places`), None for the first.
     """
 
     number: int
@@ -38,23 +39,16 @@ class GamePosition:
     to_play: int
     is_changed: bool = False
     played: int | None = None
-
-
-class RecordPlace(NamedTuple):
-    """A position of a record, and the place of the one before, None for the first."""
-
-    position: GamePosition
-    before: int | None
+    before: int | None = None
 
 
 class Variation(NamedTuple):
     """A line of moves beside those before it: `positions[k]` is the one after `moves[k]`.
 
-    `before` is the place of the position in which it begins, see `GameLine.places`; `nodes[k]` is the number (in
-    `GameTree.nodes`) of the last node with `positions[k]`, None if its node goes on with another move.
+    `nodes[k]` is the number (in `GameTree.nodes`) of the last node with `positions[k]`, None if its node goes on with
+    another move.
     """
 
-    before: int
     moves: tuple[Move, ...]
     positions: tuple[GamePosition, ...]
     nodes: tuple[int | None, ...]
@@ -86,15 +80,9 @@ class GameLine:
         return game.width * game.height
 
     @cached_property
-    def places(self) -> tuple[RecordPlace, ...]:
+    def places(self) -> tuple[GamePosition, ...]:
         """All positions: the main line's, then the variations' in order."""
-        places = [RecordPlace(each, each.number - 1 if each.number else None) for each in self.positions]
-        for variation in self.variations:
-            before = variation.before
-            for position in variation.positions:
-                places.append(RecordPlace(position, before))
-                before = len(places) - 1
-        return tuple(places)
+        return (*self.positions, *(each for variation in self.variations for each in variation.positions))
 
     @cached_property
     def rules(self) -> Rules:
@@ -162,7 +150,8 @@ def _line_of(record: SgfRecord, rules: Rules, komi: float | None) -> GameLine:
     for number, game in enumerate(replay(record, rules, komi)):
         is_last = number == len(record.moves)
         color, point = (game.to_play, None) if is_last else record.moves[number]
-        positions.append(GamePosition(number, game.copy(), color, number in changed, point))
+        before = number - 1 if number else None
+        positions.append(GamePosition(number, game.copy(), color, number in changed, point, before))
     return GameLine(record, tuple(positions), notes=notes_on_changes(positions))
 
 
@@ -183,15 +172,15 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
     seen: dict[int, int] = {}  # the place of the position after each node of an earlier line
     variations: list[Variation] = []
     notes = list(line.notes)
-    games = [position.game for position in line.positions]
-    for count, path in enumerate(node.path() for node in tree.nodes() if not node.children):
-        if count == 0:
+    places = list(line.positions)
+    for number, path in enumerate(node.path() for node in tree.nodes() if not node.children):
+        if number == 0:
             _add_nodes(seen, path, 0, 0, first_place=1)
             continue
-        if count > MOST_VARIATIONS:
+        if number > MOST_VARIATIONS:
             notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
             break
-        start = next(number for number, node in enumerate(path) if node.id not in seen)
+        start = next(place for place, node in enumerate(path) if node.id not in seen)
         branch, moves = seen[path[start - 1].id], path[start - 1].move_number
         try:
             record = record_of(path)
@@ -201,16 +190,16 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
         except SgfError as error:
             notes.append(f"the variation after move {moves} was left out: {error}")
             continue
-        same = np.array_equal(whole.positions[moves].game.board.color, games[branch].board.color)
-        if not same:
+        if not np.array_equal(whole.positions[moves].game.board.color, places[branch].game.board.color):
             notes.append(f"the variation after move {moves} was left out: it sets up another position")
             continue
-        positions = whole.positions[moves + 1 :]
-        nodes = _add_nodes(seen, path[start:], branch, moves, first_place=len(games))
+        before = chain([branch], count(len(places)))
+        positions = tuple(replace(each, before=next(before)) for each in whole.positions[moves + 1 :])
+        nodes = _add_nodes(seen, path[start:], branch, moves, first_place=len(places))
         if positions:
             numbers = tuple(nodes.get(position.number) for position in positions)
-            variations.append(Variation(branch, whole.moves[moves:], positions, numbers))
-            games += [position.game for position in positions]
+            variations.append(Variation(whole.moves[moves:], positions, numbers))
+            places += positions
             notes += notes_on_changes(positions)
     return replace(line, variations=tuple(variations), notes=tuple(notes))
 

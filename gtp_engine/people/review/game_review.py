@@ -329,7 +329,7 @@ class ReviewedVariation(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as values of JSON."""
         return {
-            "before": self.line.before,
+            "before": self.line.positions[0].before,
             "moves": [asdict(move) for move in self.moves],
             "positions": [finding.to_json() for finding in self.findings],
         }
@@ -440,10 +440,11 @@ def new_review(line: GameLine, findings: Sequence[Finding], network: str) -> Gam
     variations = []
     for variation in line.variations:
         after = findings[count : count + len(variation.moves)]
-        start, first = findings[variation.before], game.vertex(variation.moves[0].point)
-        start = replace(
-            start, played_prior=next((each.prior for each in start.candidates if each.vertex == first), None)
-        )
+        branch, first = variation.positions[0].before, game.vertex(variation.moves[0].point)
+        assert branch is not None, "no variation has the first position"
+        start = findings[branch]
+        prior = next((each.prior for each in start.candidates if each.vertex == first), None)
+        start = replace(start, played_prior=prior)
         played = zip(variation.moves, [start, *after[:-1]], after, variation.positions, strict=True)
         variations.append(
             ReviewedVariation(variation, start, tuple(played_move(*each) for each in played), tuple(after))
