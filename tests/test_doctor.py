@@ -59,7 +59,7 @@ def test_report_shows_the_findings() -> None:
     network = findings["network"]
     assert f"network        {network['provider']} in {network['precision']}. {network['reasons'][0]}" in text
     name = findings["plays_with"]["name"]
-    assert f"plays with     {name} (which ships with the engine), unless set by --model" in text
+    assert f"plays with     {name} (which ships with the engine), on 9x9 tengen-9x9, unless set by --model" in text
     assert text.endswith("No problems found.")
 
 

@@ -47,9 +47,9 @@ def examine() -> Findings:
     Keys: version, python, those of `describe_machine`, packages (version or None), kernels (directory, compiled,
     first_start), threads (of a search by default), providers (those installed), devices (graphics cards and the like
     that they know: provider, number, name), missing (what plug-ins lack, in sentences), plays_with (the default
-    network: name, None if it is missing, file or folder, is_builtin, and where its levels were measured; all None if it
-    cannot be used), network (how that is run: provider and precision, both None if no provider works, and reasons in
-    sentences), problems (sentences).
+    network: name, None if it is missing, file or folder, is_builtin, for_boards (by size, the names of those that
+    play in its place), and where its levels were measured; all None if it cannot be used), network (how that is run:
+    provider and precision, both None if no provider works, and reasons in sentences), problems (sentences).
     """
     problems: list[str] = []
     providers, files = _providers(problems), _default_network(problems)
@@ -84,6 +84,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
     runs = f"{network['provider']} in {network['precision']}." if network["provider"] else "cannot run."
     chosen = f"set by `gtp-engine models default`: {default['file']}"
     how = "which ships with the engine" if default["is_builtin"] else chosen
+    others = "".join(f", on {board} {name}" for board, name in (default["for_boards"] or {}).items())
     lines = {
         "Tengen": findings["version"],
         "Python": findings["python"],
@@ -100,7 +101,7 @@ def format_findings(findings: Mapping[str, Any]) -> str:
         or "none found",
         **({"missing": " ".join(findings["missing"])} if findings["missing"] else {}),
         "network": " ".join([runs, *network["reasons"]]),
-        "plays with": f"{default['name']} ({how}), unless set by --model" if default["name"] else "no network",
+        "plays with": f"{default['name']} ({how}){others}, unless set by --model" if default["name"] else "no network",
         "levels": default["levels"] or "none without a network",
         "compiled code": kernels["directory"] or "unknown",
         "first start": kernels["first_start"],
@@ -251,7 +252,7 @@ def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, 
     from gtp_engine.nn.named_networks import BUILTIN, default_name
 
     if files is None:
-        return {"name": None, "file": None, "levels": None, "is_builtin": None}
+        return {"name": None, "file": None, "for_boards": None, "levels": None, "is_builtin": None}
     levels = None
     try:
         levels = read_table(None, HUMAN_MODEL).describe()
@@ -260,6 +261,7 @@ def _plays_with(files: "NetworkFiles | None", problems: list[str]) -> dict[str, 
     return {
         "name": files.info.name,
         "file": str(files.path("auto")),
+        "for_boards": {f"{w}x{h}": other.info.name for (w, h), other in files.for_boards.items()},
         "levels": levels,
         "is_builtin": default_name() == BUILTIN,
     }
