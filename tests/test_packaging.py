@@ -66,9 +66,13 @@ def test_extras_for_graphics_cards_bring_plug_ins_and_no_other_runtime(system: s
     assert modules == {"onnxruntime-ep-webgpu", "onnxruntime-ep-nv-tensorrt-rtx"}, "as they are imported"
 
 
-def test_the_citation_names_this_version() -> None:
-    citation = (Path(__file__).parent.parent / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {__version__}\n" in citation
+def test_the_citation_names_this_version_and_its_day() -> None:
+    root = Path(__file__).parent.parent
+    (day,) = re.findall(
+        rf"^## \[{re.escape(__version__)}\] - (.*)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\ndate-released: {day}\n" in citation
 
 
 def test_ci_installs_pinned_versions_with_hashes() -> None:
