@@ -16,6 +16,7 @@ from test_layers import FLOORS
 from gtp_engine import Config
 from gtp_engine.cli import cli
 from gtp_engine.engine import Engine
+from gtp_engine.nn.network_catalogue import PUBLISHED
 
 DOCUMENTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in documents()}
 README = DOCUMENTS["README.md"]
@@ -239,6 +240,14 @@ def test_the_flags_named_exist() -> None:
     flags |= {"--help", "--help-all", "--version"}
     for name in DOCUMENTS:
         assert set(re.findall(r"`(--[a-z0-9-]+)", DOCUMENTS[name])) <= flags, name
+
+
+def test_the_networks_on_offer_have_their_hashes() -> None:
+    """By which a reader can check a download without the engine."""
+    rows = re.findall(
+        r"^\| `([\w-]+)`.* \| ([\d.]+) \| .* \| `([0-9a-f]{64})` \|$", DOCUMENTS["docs/networks.md"], re.MULTILINE
+    )
+    assert rows == [(network.name, network.katrain, network.wheel_sha256) for network in PUBLISHED]
 
 
 def test_the_names_imported_exist() -> None:

@@ -303,7 +303,7 @@ class Ogs(ServerClient):
         instances: 1,
     }},
 
-    // gtp2ogs neither tells the rules nor refuses any: the engine plays every game by those in the command.
+    // gtp2ogs neither passes on the rules nor refuses any: games are played by those in the command.
     allowed_board_sizes: [9, 13, 19],
     allowed_time_control_systems: ["fischer", "byoyomi", "simple"],
 }}"""
