@@ -48,6 +48,7 @@ def record(game: int, black: Any = "first", winner: Any = "first", **values: Any
         "moves": 50,
         "think_times": {"first": [1.0, 3.0], "second": [0.5]},
         "overruns": {"first": 0, "second": 0},
+        "digest": str(game),
     }
     return GameRecord(game=game, black=black, winner=winner, **(defaults | values))
 

@@ -43,7 +43,7 @@ class GameRecord:
     `result` is the SGF property RE.  `scores` holds the scores of the final position by "referee", "first" and
     "second" (without engines that gave none), in GTP's form.  `think_times` lists every genmove of each side.
     `overruns` counts the moves that took more than the clock allowed, forgiven or not.  Games of equal `digest` have
-    the same set-up and moves; it is empty in files of earlier versions.
+    the same set-up and moves.
     """
 
     game: int
@@ -57,7 +57,7 @@ class GameRecord:
     scores: dict[str, str] = field(default_factory=dict)
     think_times: dict[MatchSide, list[float]]
     overruns: dict[MatchSide, int]
-    digest: str = ""
+    digest: str
 
     @property
     def points(self) -> float:

@@ -19,7 +19,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import InvalidStateError
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -218,24 +218,25 @@ class _Match:
             raise MatchError(f"{games} could not be played, the first of them game {number}: {reason}")
 
     def _work(self, index: int) -> None:
-        """Play games one after the other with this thread's own player."""
+        """Play games one after the other, with engines of this thread's own or on the workers of the pool."""
         logs = {side: self.folder.path / "logs" / f"{side}-{index}.log" for side in SIDES}
-        player: EnginePair | _PooledPlayer = EnginePair(self.settings, self.referee, logs, self.folder.check_engine)
-        if self.pool is not None:
-            player = _PooledPlayer(self.pool, self.settings, logs, self.folder.check_engine)
+        engines = EnginePair(self.settings, self.referee, logs, self.folder.check_engine)
         try:
-            with self.end.calling(player.kill):
+            with self.end.calling(engines.kill):
                 while (number := self._next_game()) is not None:
                     opening = self._openings[self.settings.opening(number) % len(self._openings)]
                     try:
-                        played = player.play(number, opening)
+                        if self.pool is None:
+                            played = engines.play(number, opening)
+                        else:
+                            played = self._play_in(self.pool, GameTask(self.settings, number, opening), logs)
                     except TaskError as error:
                         self._not_played[number] = str(error)
                     except (TengenError, OSError):
                         raise
                     except Exception as error:  # a bug, which concerns this game
                         self._not_played[number] = f"{type(error).__name__}: {error}"
-                        player.close()
+                        engines.close()
                     else:
                         self._finish(played)
         except BaseException:
@@ -243,7 +244,24 @@ class _Match:
                 self.end.cancel()
                 raise
         finally:
-            player.close()
+            engines.close()
+
+    def _play_in(self, pool: GamePool, task: "GameTask", logs: Mapping[MatchSide, Path]) -> FinishedGame:
+        """Have a worker of the pool play a game; raises TaskError if it cannot be played."""
+        game = pool.submit(task)
+
+        def stop() -> None:
+            if not game.cancel():
+                with contextlib.suppress(InvalidStateError):
+                    game.set_exception(MatchError("the match has been stopped"))
+
+        with self.end.calling(stop):
+            played = game.result()
+        for side in SIDES:
+            self.folder.check_engine(side, played.engines[side])
+            with logs[side].open("ab") as file:
+                file.write(played.logs[side])
+        return played.game
 
     def _next_game(self) -> int | None:
         with self._lock:
@@ -303,38 +321,6 @@ class ReturnedGame(NamedTuple):
     game: FinishedGame
     engines: dict[MatchSide, dict[str, str]]
     logs: dict[MatchSide, bytes]
-
-
-@dataclass(eq=False)
-class _PooledPlayer:
-    """Has the workers of a pool play, as `EnginePair` does; raises TaskError for a game that cannot be played."""
-
-    pool: GamePool
-    settings: MatchSettings
-    logs: Mapping[MatchSide, Path]
-    on_start: Callable[[MatchSide, dict[str, str]], None]
-    _game: Future[ReturnedGame] | None = field(init=False, default=None)
-    _is_killed: bool = field(init=False, default=False)
-
-    def play(self, number: int, opening: Opening) -> FinishedGame:
-        self._game = self.pool.submit(GameTask(self.settings, number, opening))
-        if self._is_killed:
-            self.kill()
-        played = self._game.result()
-        for side in SIDES:
-            self.on_start(side, played.engines[side])
-            with self.logs[side].open("ab") as file:
-                file.write(played.logs[side])
-        return played.game
-
-    def kill(self) -> None:
-        self._is_killed = True
-        if self._game is not None and not self._game.cancel():
-            with contextlib.suppress(InvalidStateError):
-                self._game.set_exception(MatchError("the match has been stopped"))
-
-    def close(self) -> None:
-        """Do nothing: the engines belong to the workers."""
 
 
 def job_of_games(commands: Iterable[str], *, threads: int) -> WorkerJob:

@@ -215,7 +215,7 @@ def repeated_games(records: Sequence[GameRecord]) -> tuple[int, ...]:
     found = []
     for record in records:
         game = (record.black, record.digest)
-        if record.digest and game in seen:
+        if game in seen:
             found.append(record.game)
         seen.add(game)
     return tuple(found)
