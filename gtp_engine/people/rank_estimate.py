@@ -41,7 +41,7 @@ from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.named_networks import model_path
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import for_color
-from gtp_engine.sgf.collection import each_game
+from gtp_engine.sgf.collection import games_in
 from gtp_engine.sgf.reader import parse_sgf
 from gtp_engine.sgf.record import SgfRecord, no_game_of_player, play_record
 
@@ -380,7 +380,7 @@ def estimate_ranks(
         config = config.with_values({"network.human_model": HUMAN_MODEL})
     games, unreadable = list[tuple[str, SgfRecord]](), dict[str, str]()
     for name, data in records.items():
-        found = each_game(data)
+        found = games_in(data)
         for number, game in enumerate(found, start=1):
             title = name if len(found) == 1 else f"{name}, game {number}"
             try:

@@ -1,5 +1,6 @@
 """The games of collections: to split them, to go through thousands of games, and to read headers without moves."""
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -18,17 +19,13 @@ from gtp_engine.sgf.tree_text import TextNode, parse_game, valid_line
 def games_in(data: bytes) -> list[bytes]:
     """Return the games of an SGF collection, each with its original bytes; text between games is left out.
 
-    A game that is not closed ends with the file.  Raises SgfError for bytes that cannot be decoded and encoded again.
+    A game that is not closed ends with the file.  A file in which there is no game counts as one, and so does one whose
+    text does not keep its bytes.
     """
-    return [encoded(text, encoding) for text, encoding in texts_in(data)]
-
-
-def each_game(data: bytes) -> list[bytes]:
-    """Return what `games_in` does; a file that it refuses, or in which it finds none, counts as one game."""
-    try:
-        return games_in(data) or [data]
-    except SgfError:
-        return [data]
+    games = list[bytes]()
+    with contextlib.suppress(SgfError):  # of a record in another format, which fails where it is read
+        games = [encoded(text, encoding) for text, encoding in _texts_in(data)]
+    return games or [data]
 
 
 def game_in(data: bytes, number: int | None) -> bytes:
@@ -36,7 +33,7 @@ def game_in(data: bytes, number: int | None) -> bytes:
 
     Raises SgfError for None and several games, and for a number that is too large.
     """
-    games = each_game(data)
+    games = games_in(data)
     if number is None and len(games) > 1:
         advice = "name one with --game N, or split the file"
         raise SgfError(f"{counted(len(games), 'game')} in one file", expected="one", advice=advice)
@@ -45,23 +42,27 @@ def game_in(data: bytes, number: int | None) -> bytes:
     return data if len(games) < 2 else games[(number or 1) - 1]
 
 
-def texts_in(data: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the games of a collection as text, each with its encoding; raises SgfError as `games_in` does."""
+def _texts_in(data: bytes) -> list[tuple[str, str]]:
+    """Return the games of a collection as text, each with its encoding; none if the text does not keep the bytes.
+
+    Raises SgfError for a record in another format that cannot be made SGF.
+    """
+    games = []
     for section in sections_of(sgf_of(data)):
         text, encoding = text_of(section)
         try:
-            is_kept = encoded(text, encoding) == section
+            if encoded(text, encoding) != section:
+                return []
         except UnicodeError:
-            is_kept = False
-        if not is_kept:
-            raise SgfError(f"SGF record whose bytes in {encoding} cannot be kept", advice="save it in UTF-8")
+            return []
         byte_order_mark = text[:1] if text.startswith("\ufeff") else ""
         unicode = as_utf_8(text)
         place, ahead = 0, LookAhead(unicode)
         while (found := _next_game(unicode, place, ahead)) is not None:
             start, place, has_values = found
             if has_values:
-                yield byte_order_mark + as_text(unicode[start:place]), encoding
+                games.append((byte_order_mark + as_text(unicode[start:place]), encoding))
+    return games
 
 
 def _next_game(data: bytes, place: int, ahead: LookAhead) -> tuple[int, int, bool] | None:
@@ -108,7 +109,8 @@ def of_each_game(
     """Yield what `make` returns for the text and the encoding of each game in files, see `read_headers`."""
     for path in _files(paths):
         try:
-            texts = _texts_of_file(path)
+            data = read_sgf_file(str(path), most_bytes=None)
+            texts = _texts_in(data) or [text_of(sgf_of(data))]
         except SgfError as error:
             _refuse(f"{path}: {error}", pass_over)
             continue
@@ -138,13 +140,3 @@ def _files(paths: Paths) -> Iterator[Path]:
         raise ArgumentError(f"records {shown(paths)}", expected="files or folders")
     for path in [paths] if isinstance(paths, str | Path) else paths:
         yield from records_in(Path(path)) if path != "" and Path(path).is_dir() else [Path(path)]
-
-
-def _texts_of_file(path: Path) -> list[tuple[str, str]]:
-    """Return the games of a file as `texts_in` does; one that it refuses, or in which it finds none, counts as one."""
-    data = read_sgf_file(str(path), most_bytes=None)
-    try:
-        texts = list(texts_in(data))
-    except SgfError:
-        texts = []
-    return texts or [text_of(sgf_of(data))]

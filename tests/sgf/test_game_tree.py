@@ -280,9 +280,8 @@ def test_long_hostile_collections_are_split_quickly(piece: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe(\0;\0x", b"\xff\xfe\0\xd8(\0", b"(;CA[Shift_JIS]C[\xfa\x5b])"])
-def test_bytes_that_would_change_are_refused(data: bytes) -> None:
-    with pytest.raises(SgfError, match="cannot be kept; save it in UTF-8"):
-        games_in(data)
+def test_a_file_whose_bytes_would_change_is_not_split(data: bytes) -> None:
+    assert games_in(data) == [data]
 
 
 def test_a_node_that_has_been_deleted_is_not_deleted_again() -> None:

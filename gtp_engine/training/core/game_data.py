@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import SgfError, counted, shown_path
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import SgfRecord, parse_sgf, read_sgf_file, record_to_game
-from gtp_engine.sgf.collection import each_game
+from gtp_engine.sgf.collection import games_in
 
 _HASH_BYTES: Final = 8
 
@@ -44,7 +44,7 @@ def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
     usable = 0
     for path in paths:
         try:
-            texts = each_game(read_sgf_file(str(path)))
+            texts = games_in(read_sgf_file(str(path)))
         except SgfError as error:
             log(f"{path}: {error}")
             continue

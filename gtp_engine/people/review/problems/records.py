@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from gtp_engine.go.constants import WHITE
 from gtp_engine.go.coords import format_color
-from gtp_engine.sgf.collection import each_game
+from gtp_engine.sgf.collection import games_in
 from gtp_engine.sgf.game_tree import GameNode, GameTree
 
 _LONGEST: Final = 60
@@ -30,7 +30,7 @@ def problems_in(data: bytes) -> list[bytes]:
 
     A problem begins with stones of both colours, and goes on for a few moves at most.  Raises SgfError.
     """
-    found = [game for game in each_game(data) if _HAS_STONES.search(game)]
+    found = [game for game in games_in(data) if _HAS_STONES.search(game)]
     if not found:
         return []
     record = GameTree(found[0]).record
