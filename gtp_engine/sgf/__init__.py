@@ -15,6 +15,7 @@ nothing but `SgfError`.
     collection     the games of files with several: to split them, to go through them, to read their headers
     game_tree      the tree of a record: to walk, to edit and to write
     values         single values as text: parse and format
+    board          the points and moves of a board of one size, from text
     record         the plain value of a record, `SgfRecord` to `Game`, `Game` to text
 """
 

@@ -27,23 +27,16 @@ from sgfmill import sgf
 from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind, shown
 from gtp_engine.base.files import replacing, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
-from gtp_engine.go.coords import COLORS, Color, Move, format_vertex, points_by_number, to_color, to_point, to_stone
+from gtp_engine.go.coords import COLORS, Color, Move, Point, format_vertex, to_color, to_point, to_stone
 from gtp_engine.go.game import Game, several
 from gtp_engine.go.rules import Rules
+from gtp_engine.sgf.board import SgfBoard, board_of
 from gtp_engine.sgf.collection import Paths, of_each_game
 from gtp_engine.sgf.foreign.encodings import as_text, as_utf_8, encoded
 from gtp_engine.sgf.reader import GAME_PROPERTIES, GameInfo, first_game, read_sgf_file, record_of, text_of_record
 from gtp_engine.sgf.record import SgfRecord, format_sgf, play_record, record_to_game
 from gtp_engine.sgf.tree_text import GameText, TextNode, lines_of, main_line_from, property_text
-from gtp_engine.sgf.values import (
-    escaped,
-    format_komi,
-    format_point,
-    parse_label,
-    parse_move_point,
-    parse_points,
-    usual_moves,
-)
+from gtp_engine.sgf.values import escaped, format_komi
 
 MARKS: Final = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA", "selected": "SL"}
 """The marks of a point, and SGF's properties for them."""
@@ -140,18 +133,22 @@ class GameNode(TextNode):
     @property
     def move(self) -> Move | None:
         """The move, None if the node has none, or one off the board."""
-        raw, tree = self.raw, self.tree
+        raw = self.raw
         for name in raw:
             if name in ("B", "W"):
-                usual = tree._usual_moves = tree._usual_moves or usual_moves(*tree.size)
-                return usual[name].get(raw[name][0]) or tree._unusual_move(name, self.texts(name)[0])
+                board = self.tree._board
+                if usual := board.usual_moves[name].get(raw[name][0]):
+                    return usual
+                with contextlib.suppress(SgfError):
+                    return board.move(name, self.texts(name)[0])
+                return None
         return None
 
     @property
     def vertex(self) -> str | None:
         """The move as text, "Q16" or "pass"; None if the node has none."""
         move = self.move
-        return None if move is None else self.tree.vertex(move.point)
+        return None if move is None else move.point.vertex
 
     @property
     def comment(self) -> str:
@@ -170,7 +167,7 @@ class GameNode(TextNode):
 
     def vertices(self, name: str) -> list[str]:
         """Return the points of a property such as TB or DD as text, as far as they are on the board."""
-        return [self.tree.vertex(point) for point in self._points(name)]
+        return [point.vertex for point in self._points(name)]
 
     @property
     def marks(self) -> dict[str, str]:
@@ -180,9 +177,8 @@ class GameNode(TextNode):
     @property
     def labels(self) -> dict[str, str]:
         """The labels by vertex: letters, numbers or other short text."""
-        width, height = self.tree.size
-        found = (parse_label(value, width=width, height=height) for value in self.get("LB"))
-        return {self.tree.vertex(label[0]): label[1] for label in found if label is not None}
+        found = map(self.tree._board.label, self.get("LB"))
+        return {label[0].vertex: label[1] for label in found if label is not None}
 
     def set_mark(self, vertex: Vertex, mark: str | None) -> None:
         """Mark a point, in place of the mark or label it has; None removes it.  Raises SgfError for another mark."""
@@ -196,10 +192,8 @@ class GameNode(TextNode):
     @property
     def arrows(self) -> list[tuple[str, str]]:
         """The arrows (AR) by the vertices where they begin and end."""
-        width, height = self.tree.size
-        ends = [value.partition(":")[::2] for value in self.texts("AR")]
-        found = [parse_points(pair, width=width, height=height) for pair in ends]
-        return [(self.tree.vertex(pair[0]), self.tree.vertex(pair[1])) for pair in found if len(pair) == 2]
+        found = [self.tree._board.points(value.partition(":")[::2]) for value in self.texts("AR")]
+        return [(pair[0].vertex, pair[1].vertex) for pair in found if len(pair) == 2]
 
     @property
     def clocks(self) -> dict[Color, tuple[float, int | None]]:
@@ -229,13 +223,12 @@ class GameNode(TextNode):
         self._take_marks(point)
         if text:
             label = escaped(text).replace("\n", " ").replace(":", "\\:")
-            values = self.raw.get("LB", [])
-            self._put("LB", [*values, f"{format_point(point, width=self.tree.size[0])}:{label}"])
+            self._put("LB", [*self.raw.get("LB", []), f"{point.sgf}:{label}"])
 
     @property
     def setup(self) -> tuple[Move, ...]:
         """The stones that the node puts on the board, and the points that it empties, with the colour EMPTY."""
-        return tuple(self.tree._move(color, point) for color, name in _STONES.items() for point in self._points(name))
+        return tuple(Move(COLORS[color], point) for color, name in _STONES.items() for point in self._points(name))
 
     def set_stone(self, vertex: Vertex, color: int | str) -> None:
         """Let the node put a stone of this colour on a point, or take one off (EMPTY, "empty").
@@ -356,7 +349,7 @@ class GameNode(TextNode):
         child = GameNode(self.tree, self)
         self.children.append(child)
         if move is not None:
-            child.raw = {move.color.letter: [format_point(move.point, width=self.tree.size[0])]}
+            child.raw = {move.color.letter: [move.point.sgf]}
         return child
 
     def _next_color(self) -> Color | None:
@@ -382,28 +375,23 @@ class GameNode(TextNode):
         if name in GAME_PROPERTIES or name in ("B", "W"):
             self.tree._last_game = None
         if name == "SZ":
-            self.tree._size = self.tree._usual_moves = None
+            self.tree._known_board = None
 
-    def _points(self, name: str) -> list[int]:
+    def _points(self, name: str) -> list[Point]:
         """Return the points of a list such as AB's, as far as they are on the board."""
-        width, height = self.tree.size
-        return [*parse_points(self.texts(name), width=width, height=height)]
+        return [*self.tree._board.points(self.texts(name))]
 
-    def _set_points(self, name: str, points: list[int]) -> None:
+    def _set_points(self, name: str, points: list[Point]) -> None:
         if points != self._points(name):
-            self._put(name, [format_point(point, width=self.tree.size[0]) for point in points])
+            self._put(name, [point.sgf for point in points])
 
-    def _take_marks(self, point: int) -> None:
+    def _take_marks(self, point: Point) -> None:
         """Remove the marks and labels of a point."""
         for name in MARKS.values():
             self._set_points(name, [each for each in self._points(name) if each != point])
-        width, height = self.tree.size
         values = self.raw.get("LB", [])
-        kept = [
-            value
-            for value, text in zip(values, self.get("LB"), strict=True)
-            if (parse_label(text, width=width, height=height) or (None, ""))[0] != point
-        ]
+        labels = map(self.tree._board.label, self.get("LB"))
+        kept = [value for value, label in zip(values, labels, strict=True) if label is None or label[0] != point]
         if len(kept) < len(values):
             self._put("LB", kept)
 
@@ -435,8 +423,7 @@ class GameTree:
         self.root: Final[GameNode] = game.nodes[0]
         self._game_text: Final = game
         info = GameInfo(self.main_line(), ())
-        self._size: tuple[int, int] | None = info.size()  # refuses boards that no game has
-        self._usual_moves: dict[str, dict[str, Move]] | None = None
+        self._known_board: SgfBoard | None = board_of(*info.size())  # refuses boards that no game has
         self._notes: tuple[str, ...] | None = None
         self._text: Final = text
         self._before, self._after = as_text(data[: game.start]), as_text(data[game.end :])
@@ -507,9 +494,13 @@ class GameTree:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the board in points."""
-        if self._size is None:
-            self._size = GameInfo(self.main_line(), ()).size()
-        return self._size
+        return self._board.width, self._board.height
+
+    @property
+    def _board(self) -> SgfBoard:
+        if self._known_board is None:
+            self._known_board = board_of(*GameInfo(self.main_line(), ()).size())
+        return self._known_board
 
     @property
     def record(self) -> SgfRecord:
@@ -549,7 +540,7 @@ class GameTree:
             raise SgfError(f"the game has no node {shown(id)}")
         return found
 
-    def point(self, vertex: Vertex) -> int:
+    def point(self, vertex: Vertex) -> Point:
         """Return the point of a vertex; raises InvalidVertexError for a pass and what is not on the board."""
         width, height = self.size
         return to_stone(vertex, width=width, height=height)
@@ -558,18 +549,6 @@ class GameTree:
         """Return a point as text, such as "Q16", or "pass"."""
         width, height = self.size
         return format_vertex(point, width=width, height=height)
-
-    def _move(self, color: int, point: int) -> Move:
-        """Return a move whose colour and point print as words."""
-        return Move(COLORS[color], points_by_number(*self.size)[point])
-
-    def _unusual_move(self, name: str, text: str) -> Move | None:
-        """Return the move of another value than two small letters, None if it is off the board."""
-        width, height = self.size
-        try:
-            return self._move(BLACK if name == "B" else WHITE, parse_move_point(text, width=width, height=height))
-        except SgfError:
-            return None
 
     def _played(self, node: GameNode, rules: Rules | None, komi: float | None) -> tuple[Game, bool]:
         """Return the game at a node, and whether a move more or less leaves all before it as it is.

@@ -23,6 +23,7 @@ from gtp_engine.go.game import Game
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.go.rules import PRESETS, Rules
 from gtp_engine.sgf import values
+from gtp_engine.sgf.board import board_of
 from gtp_engine.sgf.foreign.encodings import as_utf_8, text_of
 from gtp_engine.sgf.foreign.formats import sgf_of
 from gtp_engine.sgf.record import LaterSetup, SgfRecord, play_record, usual_first_player
@@ -137,7 +138,7 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
         if node.raw or node is cut:
             line.add(node)
     handicap, rules = info.handicap(), info.rules()
-    stones = tuple(line.moves_by_point[color][point] for point, color in line.stones.items() if color != EMPTY)
+    stones = tuple(line.board.moves[color][point] for point, color in line.stones.items() if color != EMPTY)
     if handicap and not stones:
         handicap, stones = _handicap_without_stones(handicap, line, rules, info)
     elif handicap and len(stones) != handicap:
@@ -146,8 +147,8 @@ def record_of(nodes: Sequence[TextNode], notes: Sequence[str] = (), cut: TextNod
     if handicap and stones:
         handicap = len(stones) if all(stone.color == BLACK for stone in stones) else 0
     return SgfRecord(
-        width=line.width,
-        height=line.height,
+        width=line.board.width,
+        height=line.board.height,
         komi=info.komi(),
         rules=rules,
         handicap=handicap,
@@ -295,11 +296,7 @@ class _MainLine:
     """
 
     def __init__(self, info: GameInfo, cut: TextNode | None) -> None:
-        self.width, self.height = info.size()
-        self._usual_moves: Final = values.usual_moves(self.width, self.height)
-        self.moves_by_point: Final = {
-            color: values.moves_by_point(color, self.width, self.height) for color in (BLACK, WHITE)
-        }
+        self.board: Final = board_of(*info.size())
         self.stones: Final[dict[int, int]] = {}
         self.first_player: Color | None = None
         self.moves: Final[list[Move]] = []
@@ -323,7 +320,7 @@ class _MainLine:
             name = "B" if "B" in raw else "W"
             if name not in raw:
                 return
-            move = self._usual_moves[name].get(raw[name][0])
+            move = self.board.usual_moves[name].get(raw[name][0])
             if move is not None and node.moves == 1 and len(self.moves) < MAX_MOVES:
                 self.moves.append(move)
                 return
@@ -332,25 +329,25 @@ class _MainLine:
             self._add_setup(node)
         before = len(self.moves)
         for name, text in node.move_texts():
-            self._add_move(BLACK if name == "B" else WHITE, text)
+            self._add_move(name, text)
         if has_setup and is_after and len(self.moves) > before:
             self._add_setup(node)
         self.is_cut |= node is self._cut
 
-    def _add_move(self, color: int, text: str) -> None:
+    def _add_move(self, name: str, text: str) -> None:
         """Add a move of a node."""
         if self.is_cut:
             return
         if len(self.moves) >= MAX_MOVES:
             raise SgfError(f"the SGF record has too many moves: expected at most {MAX_MOVES}")
         try:
-            point = values.parse_move_point(text, width=self.width, height=self.height)
+            move = self.board.move(name, text)
         except SgfError as error:
             self.end_note = (f"move {len(self.moves) + 1}: {error}; what follows was left out",)
             self.is_cut = True
             return
-        self.moves.append(self.moves_by_point[color][point])
-        if point == PASS and not values.is_usual_pass(text, width=self.width, height=self.height):
+        self.moves.append(move)
+        if move.point == PASS and not self.board.is_usual_pass(text):
             self._info.note(f"move {len(self.moves)}: point {shown(text)} is beyond the board and was read as a pass")
 
     def _add_setup(self, node: TextNode) -> None:
@@ -372,8 +369,8 @@ class _MainLine:
         elif named or player:
             if len(self.later_setups) >= MAX_LATER_SETUPS:
                 raise SgfError(f"the SGF record has too many set-up nodes: expected at most {MAX_LATER_SETUPS}")
-            by_point = self.moves_by_point
-            stones = *map(by_point[BLACK].__getitem__, black), *map(by_point[WHITE].__getitem__, white)
+            moves = self.board.moves
+            stones = *map(moves[BLACK].__getitem__, black), *map(moves[WHITE].__getitem__, white)
             self.later_setups.append(LaterSetup(len(self.moves), stones, emptied, player))
 
     def _player(self, texts: Sequence[str]) -> Color | None:
@@ -389,7 +386,7 @@ class _MainLine:
         def note(error: SgfError) -> None:
             self._info.note(f"{name}: {error}; it was left out")
 
-        return values.parse_points(texts, width=self.width, height=self.height, pass_over=note)
+        return self.board.points(texts, note)
 
 
 def _describes_move(node: TextNode) -> bool:
@@ -418,10 +415,10 @@ def _handicap_without_stones(
         return handicap, ()
     if line.moves and line.moves[0].color == WHITE:
         try:
-            points = fixed_handicap_points(handicap, line.width, line.height)
+            points = fixed_handicap_points(handicap, line.board.width, line.board.height)
         except HandicapError:
             points = ()
-        stones = tuple(line.moves_by_point[BLACK][point] for point in points)
+        stones = tuple(line.board.moves[BLACK][point] for point in points)
         if stones and _can_be_played(line, stones, rules):
             info.note(f"handicap {handicap} without stones: the fixed points were assumed")
             return handicap, stones
@@ -432,5 +429,6 @@ def _handicap_without_stones(
 def _can_be_played(line: _MainLine, stones: tuple[Move, ...], rules: Rules | None) -> bool:
     """Return whether the moves, up to a change of the position, can be played after handicap `stones`."""
     end = line.later_setups[0].move_index if line.later_setups else len(line.moves)
-    trial = SgfRecord(line.width, line.height, None, rules, 0, stones, Color.WHITE, tuple(line.moves[:end]))
+    width, height = line.board.width, line.board.height
+    trial = SgfRecord(width, height, None, rules, 0, stones, Color.WHITE, tuple(line.moves[:end]))
     return not play_record(trial)[1].is_cut

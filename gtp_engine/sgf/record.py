@@ -15,7 +15,7 @@ from gtp_engine.go.handicap import HANDICAP_KOMI
 from gtp_engine.go.rules import Rules, Scoring
 from gtp_engine.go.stones import Stones
 from gtp_engine.sgf.tree_text import TextNode, lines_of
-from gtp_engine.sgf.values import escaped, format_komi, format_point, format_rules, format_size, one_line
+from gtp_engine.sgf.values import escaped, format_komi, format_rules, format_size, one_line
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def format_sgf(game: Game, *, black_name: str = "", white_name: str = "", result
             properties[name] = [escaped(one_line(str(text)))]
     root = node = TextNode(None)
     root.raw = dict(sorted(properties.items(), key=lambda item: (item[0] != "FF", item[0])))
-    later = [{move.color.letter: _points([move.point], game)} for move in game.moves]
+    later = [{move.color.letter: [move.point.sgf]} for move in game.moves]
     if game.moves and game.to_play == game.moves[-1].color:
         later.append({"PL": [game.to_play.letter]})
     for raw in later:
@@ -270,15 +270,10 @@ def _root(game: Game) -> dict[str, list[str]]:
         "RU": [escaped(format_rules(game.rules))],
     }
     for color, name in ((BLACK, "AB"), (WHITE, "AW")):
-        points = [stone.point for stone in stones if stone.color == color]
-        if points:
-            root[name] = _points(points, game)
+        if points := [stone.point.sgf for stone in stones if stone.color == color]:
+            root[name] = points
     if usual_first_player(stones, game.moves) != game.first_player:
         root["PL"] = [game.first_player.letter]
     if game.first_player == WHITE and _is_handicap(stones):
         root["HA"] = [str(len(stones))]
     return root
-
-
-def _points(points: Iterable[int], game: Game) -> list[str]:
-    return [format_point(point, width=game.width) for point in points]

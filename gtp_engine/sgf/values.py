@@ -1,38 +1,22 @@
-"""Single SGF values as text: board size, points, handicap, komi, result, rules.
+"""Single SGF values as text: board size, handicap, komi, result, rules; `board` has points.
 
-SGF names points by two letters, column from the left and row from the top: "aa" is the top left corner, on 19x19 the
-vertex A19.  All text here is already decoded and without SGF's escapes.
+All text here is already decoded and without SGF's escapes.
 """
 
-import contextlib
-import functools
 import html
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gtp_engine.base.errors import InvalidVertexError, RulesError, SgfError, of_kind, shown
-from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS, WHITE
-from gtp_engine.go.coords import COLORS, Color, Move, parse_vertex, point_to_xy, points_by_number, xy_to_point
+from gtp_engine.base.errors import RulesError, SgfError, of_kind, shown
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, WHITE
+from gtp_engine.go.coords import COLORS, Color
 from gtp_engine.go.rules import PRESETS, Rules
-
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxy"
-_LARGEST_TT_SIZE: Final = 19
-"""Up to this width or height "tt" lies outside the board and is a pass (FF[3]); in FF[4] a pass is empty."""
 
 _SIZE: Final = re.compile(r"([0-9]{1,3})(?:\s?[:xX×*]\s?([0-9]{1,3}))?(?:[^0-9.:][^0-9:]*)?")
 """Numbers of lines; Chinese sites write "19路", people who write records by hand "19x19"."""
-_VERTEX: Final = re.compile(r"[A-Za-z][1-9][0-9]?")
-"""What SmartGo wrote for points."""
-_POINT: Final = re.compile(r"[A-Za-z]{2}")
-_PASSES: Final = frozenset({"", "``", "zz", "pass"})
-"""Values that are passes on every board, in small letters.
-
-"``" is a point before A, "zz" parts the problems of a collection, "pass" is what scripts write.
-"""
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,7});")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]+")
@@ -141,53 +125,6 @@ def format_size(width: int, height: int) -> str:
     return str(width) if width == height else f"{width}:{height}"
 
 
-@functools.cache
-def moves_by_point(color: int, width: int, height: int) -> dict[int, Move]:
-    """Return the moves of a colour by their points, the pass among them."""
-    return {number: Move(COLORS[color], point) for number, point in points_by_number(width, height).items()}
-
-
-@functools.cache
-def usual_moves(width: int, height: int) -> dict[str, dict[str, Move]]:
-    """Return the moves by the names "B" and "W", and by what nearly all values are: two small letters on the board."""
-    return {
-        name: {format_point(point, width=width): move for point, move in moves.items() if point != PASS}
-        for name, moves in (("B", moves_by_point(BLACK, width, height)), ("W", moves_by_point(WHITE, width, height)))
-    }
-
-
-def parse_move_point(text: str, *, width: int, height: int) -> int:
-    """Return the point of a B or W value; PASS for `is_usual_pass`, and for others that are beyond a corner.
-
-    Raises SgfError.
-    """
-    if usual := usual_moves(width, height)["B"].get(text):
-        return usual.point
-    if is_usual_pass(text, width=width, height=height):
-        return PASS
-    text = _without_blanks(text)
-    if _POINT.fullmatch(text) and all(
-        ord(letter) - ord("a") >= size for letter, size in zip(text.lower(), (width, height), strict=True)
-    ):
-        return PASS
-    return parse_point(text, width=width, height=height)
-
-
-def is_usual_pass(text: str, *, width: int, height: int) -> bool:
-    """Return whether a B or W value is a pass as programs write it: empty, or "tt" outside the board.
-
-    So are points one beyond a corner of the board, which some programs write (LizzieYzy "jj" on 9x9), and `_PASSES`.
-    """
-    text = _without_blanks(text).lower()
-    beyond = "".join(chr(ord(_LETTERS[size - 1]) + 1) for size in (width, height))
-    return text in (*_PASSES, beyond) or (text == "tt" and min(width, height) <= _LARGEST_TT_SIZE)
-
-
-def _without_blanks(text: str) -> str:
-    """Return the value of a move as it is meant: mail breaks lines anywhere, and damage leaves brackets and marks."""
-    return re.sub(r"[\s\[();]", "", text)
-
-
 def unescaped(text: str) -> str:
     """Return text with the characters that entities of a page stand for: some sites save names so.
 
@@ -200,74 +137,6 @@ def unescaped(text: str) -> str:
 def _plain(text: str) -> str:
     """Return a value without blanks around it or marks before it, its digits and signs as ordinary ones."""
     return unicodedata.normalize("NFKC", text.translate(_SIGNS)).strip().lstrip("[(;")
-
-
-def parse_point(text: str, *, width: int, height: int) -> int:
-    """Return the point of two letters such as "pd"; raises SgfError when it is not on the board.
-
-    Capitals, which SGF has for boards of more than 26 lines, are read as small letters.  Vertices such as "Q16" are
-    known too, which SmartGo wrote.
-    """
-    text = text.strip()
-    if _VERTEX.fullmatch(text):
-        with contextlib.suppress(InvalidVertexError):
-            return parse_vertex(text, width=width, height=height)
-    if len(text) == 2:
-        x, y = (_LETTERS.find(letter.lower()) for letter in text)
-        if 0 <= x < width and 0 <= y < height:
-            return xy_to_point(x, y, width=width)
-    expected = f"two letters from aa to {_LETTERS[width - 1]}{_LETTERS[height - 1]} on {width}x{height}"
-    raise SgfError(f"point {shown(text)}", expected=expected)
-
-
-def format_point(point: int, *, width: int) -> str:
-    """Return the two letters of `point`, which must be on the board, or "" for a pass."""
-    if point == PASS:
-        return ""
-    x, y = point_to_xy(point, width=width)
-    return _LETTERS[x] + _LETTERS[y]
-
-
-def parse_points(
-    values: Sequence[str], *, width: int, height: int, pass_over: Callable[[SgfError], None] = lambda error: None
-) -> tuple[int, ...]:
-    """Return the points of a list such as AB's, each once, in order; "aa:cc" is the rectangle between two corners.
-
-    They should be the upper left and the lower right one; others are accepted.  `pass_over` gets the errors of values
-    that are left out.
-    """
-    points: dict[int, None] = {}
-    for value in dict.fromkeys(values):  # so that a value repeated a million times is parsed only once
-        first, colon, last = value.partition(":")
-        try:
-            start = parse_point(first, width=width, height=height)
-            end = parse_point(last, width=width, height=height) if colon else start
-        except SgfError as error:
-            pass_over(error)
-            continue
-        rectangle = _rectangle(start, end, width)
-        if len(values) == 1:
-            return rectangle
-        points.update(dict.fromkeys(rectangle))
-    return tuple(points)
-
-
-@functools.lru_cache(512)
-def _rectangle(start: int, end: int, width: int) -> tuple[int, ...]:
-    """Return the points between two corners, row by row."""
-    corners = point_to_xy(start, width=width), point_to_xy(end, width=width)
-    (left, right), (top, bottom) = (sorted(places) for places in zip(*corners, strict=True))
-    rows = (xy_to_point(left, y, width=width) for y in range(top, bottom + 1))
-    return tuple(point for row in rows for point in range(row, row + right - left + 1))
-
-
-def parse_label(text: str, *, width: int, height: int) -> tuple[int, str] | None:
-    """Return point and text of an LB value such as "pd:A"; None if it is none, or not on the board."""
-    point, colon, label = text.partition(":")
-    try:
-        return (parse_point(point, width=width, height=height), label) if colon else None
-    except SgfError:
-        return None
 
 
 def parse_handicap(text: str) -> int | None:

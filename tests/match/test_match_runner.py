@@ -27,9 +27,8 @@ from gtp_engine.arena.match.statistics import run_sprt, summarize
 from gtp_engine.base.files import owning
 from gtp_engine.go.clock import full_time, settings_command, time_after_move, time_left_arguments
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.go.coords import point_to_xy
+from gtp_engine.go.coords import Point, point_to_xy
 from gtp_engine.sgf import format_sgf, parse_sgf, record_to_game
-from gtp_engine.sgf.values import parse_point
 
 STONE = "--black C3 --white C3"
 """The only stone on the board: who puts it there owns all 25 points, with either colour."""
@@ -462,7 +461,7 @@ def test_stones_that_rollouts_give_to_the_loser() -> None:
     moves = "cffcgeddefggfhcebffegffffggdeefdhgbeheafagaebhhdidiciehcdeedcdbd"
     game = Game(9, komi=7.0)
     for move in re.findall("..", moves):
-        game.play(parse_point(move, width=9, height=9))
+        game.play(Point.from_sgf(move, 9))
     play_moves(game, "pass pass")
     referee = Referee(MatchSettings(first="a", second="b", size=9, komi=7.0, referee="estimate"))
     assert referee.decide(game, []) == {"referee": "W+8"}

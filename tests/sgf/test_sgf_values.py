@@ -10,23 +10,19 @@ from sgf_support import all_rules, at
 from texts import meaning, texts
 
 from gtp_engine.base.errors import SgfError
-from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE, PASS
-from gtp_engine.go.coords import board_points, format_vertex
+from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE
+from gtp_engine.go.coords import points_by_number
 from gtp_engine.go.rules import PRESETS, Ko, Rules, Tax
+from gtp_engine.sgf.board import board_of
 from gtp_engine.sgf.values import (
     escaped,
     format_komi,
-    format_point,
     format_rules,
     format_size,
     is_no_result,
     parse_handicap,
     parse_komi,
-    parse_label,
-    parse_move_point,
     parse_player,
-    parse_point,
-    parse_points,
     parse_rank,
     parse_result,
     parse_rules,
@@ -39,12 +35,12 @@ SIZES = ((19, 19), (5, 9), (21, 21), (19, 25), (25, 9), (9, 9), (13, 13))
 
 
 def move_on(width: int, height: int) -> Callable[[str], str]:
-    return lambda text: format_vertex(parse_move_point(text, width=width, height=height), width=width, height=height)
+    return lambda text: board_of(width, height).move("W", text).point.vertex
 
 
 def label(text: str) -> tuple[str, str] | None:
-    found = parse_label(text, width=9, height=9)
-    return found and (format_vertex(found[0], width=9, height=9), found[1])
+    found = board_of(9, 9).label(text)
+    return found and (found[0].vertex, found[1])
 
 
 PARSERS: dict[str, Callable[[str], object]] = {
@@ -95,25 +91,26 @@ def test_wrong_board_sizes(text: str) -> None:
 @given(width=st.integers(MIN_SIZE, MAX_SIZE), height=st.integers(MIN_SIZE, MAX_SIZE))
 def test_points_and_sizes_round_trip(width: int, height: int) -> None:
     assert parse_size(format_size(width, height)) == (width, height)
-    for point in (*board_points(width, height), PASS):
-        assert parse_move_point(format_point(point, width=width), width=width, height=height) == point
+    for point in points_by_number(width, height).values():
+        assert board_of(width, height).move("B", point.sgf) == (BLACK, point)
 
 
 @pytest.mark.parametrize("text", ["a", "aaa", "İa", "at", "ta", "a0", "I5", "a20", "a:b", "éa", "passed", "--", '"pd"'])
 def test_wrong_points(text: str) -> None:
     with pytest.raises(SgfError, match="expected two letters from aa to ss on 19x19"):
-        parse_move_point(text, width=19, height=19)
+        board_of(19, 19).move("B", text)
 
 
 def test_point_lists_hold_rectangles_and_repetitions() -> None:
-    points = parse_points(["ba:cb", "aa", "ba", " ba", "aa:aa"], width=3, height=3)
-    assert [format_point(point, width=3) for point in points] == ["ba", "ca", "bb", "cb", "aa"]
+    board = board_of(3, 3)
+    points = board.points(["ba:cb", "aa", "ba", " ba", "aa:aa"])
+    assert [point.sgf for point in points] == ["ba", "ca", "bb", "cb", "aa"]
     for corners in ("cb:ba", "ca:bb", "bb:ca", "B3:C2"):
-        assert sorted(parse_points([corners], width=3, height=3)) == sorted(points[i] for i in (0, 1, 2, 3))
+        assert sorted(board.points([corners])) == sorted(points[i] for i in (0, 1, 2, 3))
     errors: list[SgfError] = []
-    assert parse_points(["aa:dd", "aa"], width=3, height=3, pass_over=errors.append) == points[-1:]
+    assert board.points(["aa:dd", "aa"], errors.append) == points[-1:]
     assert "point 'dd'" in str(errors[0])
-    assert parse_point("pd", width=19, height=19) == at("Q16")
+    assert board_of(19, 19).point("pd") == at("Q16")
 
 
 @given(komi=st.floats(allow_nan=False, allow_infinity=False))

@@ -51,10 +51,10 @@ from typing import Final
 
 from gtp_engine.base.errors import HandicapError, SgfError, of_kind, shown
 from gtp_engine.base.files import json_of
-from gtp_engine.go.coords import parse_vertex
+from gtp_engine.go.coords import Point
 from gtp_engine.go.handicap import fixed_handicap_points
 from gtp_engine.sgf.foreign.encodings import encoding_of, utf_16
-from gtp_engine.sgf.values import escaped, format_point, parse_result
+from gtp_engine.sgf.values import escaped, parse_result
 
 _GIB: Final = re.compile(rb"\\HS|\\GS|\\\[GAME|(?:INI|STO)\s+\d+\s+\d+\s+\d\s")
 _NGF: Final = re.compile(rb"[^\n]*\n(?:[ \t]*\d{1,2}[ \t]*\n|GI)(?s:.){0,2000}?\n[ \t]*PM[A-Z]{2}[BW]")
@@ -233,14 +233,13 @@ def _record(root: dict[str, str], handicap: int, moves: list[str], size: int, *,
     properties = "".join(f"{name}[{escaped(value)}]" for name, value in root.items() if value)
     stones = ""
     if handicap > 1:
-        try:
-            points = list(fixed_handicap_points(handicap, size, size))
-        except HandicapError:
-            points = []
+        points = list[int]()
+        with contextlib.suppress(HandicapError):
+            points += fixed_handicap_points(handicap, size, size)
         if is_ngf and handicap == 3 and size == _GIB_SIZE:  # there the third one is in the lower right corner
-            points = [parse_vertex(vertex, width=size, height=size) for vertex in ("Q16", "D4", "Q4")]
+            points = [Point(vertex) for vertex in ("Q16", "D4", "Q4")]
         if points:
-            stones = f"HA[{handicap}]AB" + "".join(f"[{format_point(point, width=size)}]" for point in points)
+            stones = f"HA[{handicap}]AB" + "".join(f"[{Point(point, size).sgf}]" for point in points)
     return f"(;FF[4]GM[1]CA[UTF-8]{properties}{stones}\n{''.join(moves)})\n"
 
 

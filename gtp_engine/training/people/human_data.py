@@ -37,7 +37,8 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import Move, board_points
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
-from gtp_engine.sgf.values import FOX, parse_komi, parse_move_point, parse_rank, parse_result, parse_rules, usual_komi
+from gtp_engine.sgf.board import board_of
+from gtp_engine.sgf.values import FOX, parse_komi, parse_rank, parse_result, parse_rules, usual_komi
 from gtp_engine.training.core.game_data import is_name_held_out, sgf_games
 from gtp_engine.training.distillation.distillation_settings import HumanDataSettings
 from gtp_engine.training.distillation.labelled_games import Labeller
@@ -143,13 +144,12 @@ def _game_of(fields: dict[str, Any], name: str) -> HumanGame:
         komi = 0.0
     elif not komi:
         komi = rules.default_komi()
-    text, first = str(fields["moves"]), WHITE if fields.get("first") == "W" else BLACK
-    points = [parse_move_point(text[i : i + 2], width=width, height=height) for i in range(0, len(text), 2)]
-    game, colors = Game(width, height, rules, usual_komi(komi, FOX)), (first, BLACK + WHITE - first)
+    text, colors = str(fields["moves"]), ("W", "B") if fields.get("first") == "W" else ("B", "W")
+    board = board_of(width, height)
     return HumanGame(
         name,
-        game,
-        tuple(game.as_move((colors[i % 2], point)) for i, point in enumerate(points)),
+        Game(width, height, rules, usual_komi(komi, FOX)),
+        tuple(board.move(colors[i // 2 % 2], text[i : i + 2]) for i in range(0, len(text), 2)),
         (str(fields["black"]), str(fields["white"])),
         (_rank(fields["black_rank"]), _rank(fields["white_rank"])),
         str(fields.get("result", "")),
