@@ -2,7 +2,7 @@
 
 TrainingRun    steps, validations, reports, checkpoints; what a step is, a derived class says
 TrainingLoop   a run that follows gradients; what is learned from batches, and how it is validated, a derived class says
-Stream         the batches; `prefetched` prepares them on a thread
+Stream         gives the batches; `prefetched` prepares them on a thread
 Observer       receives the progress and the validations: the log, the curves, the bar on the terminal
 
 A run is measured by the fraction of its budget that is used (`Learning.fraction`), which the learning rate and the
@@ -16,9 +16,9 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -40,39 +40,25 @@ Validation = dict[str, Figures]
 
 Module = TypeVar("Module", bound=nn.Module)
 Positions = TypeVar("Positions", bound=PositionBatch)
-Prefetched = TypeVar("Prefetched", covariant=True)
+Prefetched = TypeVar("Prefetched")
+
+Place = dict[str, Any]
+"""A place in a stream of batches, as plain values."""
+Stream = Callable[[Place | None], Iterator[tuple[Positions, Place]]]
+"""Yields batches without end, from a place or from the beginning, each with the place after it."""
 
 
 class TrainingError(TengenError):
     """A run that cannot continue, or not as requested."""
 
 
-class Stream(Protocol[Prefetched]):
-    """An endless stream of batches, whose place is a dictionary of plain values."""
-
-    def __iter__(self) -> Iterator[Prefetched]: ...
-
-    def state(self) -> dict[str, Any]:
-        """Return the place in the stream."""
-
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned."""
-
-
-def prefetched(stream: Stream[Prefetched]) -> Generator[tuple[Prefetched, dict[str, Any]], None, None]:
-    """Yield each batch of a stream together with the state of the stream after it, prepared on a thread in advance.
-
-    What preparing a batch raised is raised in its place.
-    """
-    batches, pool = iter(stream), ThreadPoolExecutor(1, "batches")
-
-    def prepare() -> tuple[Prefetched, dict[str, Any]]:
-        return next(batches), stream.state()
-
+def prefetched(batches: Iterator[Prefetched]) -> Generator[Prefetched, None, None]:
+    """Yield endless batches, prepared on a thread in advance; what preparing one raised is raised in its place."""
+    pool = ThreadPoolExecutor(1, "batches")
     try:
-        waiting = deque(pool.submit(prepare) for _ in range(PREFETCHED))
+        waiting = deque(pool.submit(next, batches) for _ in range(PREFETCHED))
         while True:
-            waiting.append(pool.submit(prepare))
+            waiting.append(pool.submit(next, batches))
             yield waiting.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
@@ -127,10 +113,11 @@ class TrainingRun(ABC):
         self.seconds = 0.0
 
     @abstractmethod
-    def step(self) -> tuple[Tensor, int]:
-        """Do a step, inside `working`; return the gradient's norm and the figures, a vector of means over samples.
+    def work(self) -> Generator[tuple[Tensor, int], None, None]:
+        """Do a step each time that the next one is asked for, without end.
 
-        And the number of these samples.  Where it raises, weights and state are as before.
+        Yields the gradient's norm and the figures, a vector of means over samples, and the number of these samples.
+        Where a step raises, weights and state are as before it.
         """
 
     @abstractmethod
@@ -144,10 +131,6 @@ class TrainingRun(ABC):
     @abstractmethod
     def restore(self, checkpoint: Checkpoint) -> None:
         """Take over the weights and the state of a checkpoint."""
-
-    def working(self) -> AbstractContextManager[None]:
-        """Return the context of the steps."""
-        return nullcontext()
 
     @property
     def fraction(self) -> float:
@@ -204,10 +187,10 @@ class TrainingRun(ABC):
     def _train(self, observe: Observer, is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
         saved, self._means = time.monotonic(), _Means(self.names)
-        with self.working():
+        with closing(self.work()) as steps:
             while self.fraction < 1 and not is_stopped():
                 started, due = time.monotonic(), self._validations_due()
-                figures, samples = self.step()
+                figures, samples = next(steps)
                 self.steps += 1
                 self.samples += samples
                 self._means.add(figures, samples)
@@ -252,7 +235,7 @@ class TrainingRun(ABC):
 class TrainingLoop(TrainingRun, Generic[Module, Positions]):
     """A run in `folder` that trains `module`, which lies on the device of `machine` already, on batches.
 
-    `stream` has these, and `average` holds the network to validate and to export.
+    `stream` gives these, and `average` holds the network to validate and to export.
     """
 
     def __init__(
@@ -271,9 +254,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         self._stream: Final = stream
         self._learning: Final = learning
         self._optimizer: Final = Optimizer(module, learning.optimizer, learning.weight_decay)
-        self._place = stream.state()
-        self._gradients: ParallelGradients[Module, Positions]
-        self._batches: Iterator[tuple[Positions, dict[str, Any]]]
+        self._place: Place | None = None
 
     @abstractmethod
     def figures(self, module: Module, batch: Positions) -> Tensor:
@@ -283,26 +264,21 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         """Return whether norms take their statistics from the next batch; by default they do during the whole run."""
         return True
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """Yield with threads that compute gradients and prepare batches."""
+    def work(self) -> Generator[tuple[Tensor, int], None, None]:
+        """Do steps of the optimizer, with threads that compute gradients and prepare batches; see `TrainingRun`."""
         self.machine.use_threads(self.machine.shares)
         with (
-            ParallelGradients(self.module, self.machine, self.figures) as self._gradients,
-            closing(prefetched(self._stream)) as self._batches,
+            ParallelGradients(self.module, self.machine) as gradients,
+            closing(prefetched(self._stream(self._place))) as batches,
         ):
-            yield
-
-    def step(self) -> tuple[Tensor, int]:
-        """Do one step of the optimizer; see `TrainingRun`."""
-        batch, place = next(self._batches)
-        self._gradients.count_statistics(self.counts_statistics())
-        figures = self._gradients.write(batch)
-        gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip or math.inf)
-        self._optimizer.step(self.learning_rate)
-        self._place = place
-        self.average.add(self.module, self.steps + 1)
-        return torch.cat([gradient.reshape(1), figures]), len(batch[0])
+            for batch, place in batches:
+                gradients.count_statistics(self.counts_statistics())
+                figures = gradients.write(batch, self.figures)
+                gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip or math.inf)
+                self._optimizer.step(self.learning_rate)
+                self._place = place
+                self.average.add(self.module, self.steps + 1)
+                yield torch.cat([gradient.reshape(1), figures]), len(batch[0])
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the averaged weights; and those of now, optimizer, and the place in the stream after the last step."""
@@ -316,7 +292,6 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
         self.average.module.load_state_dict(checkpoint.weights)
         self._optimizer.load_state_dict(checkpoint.state["optimizer"])
         self._place = checkpoint.state["stream"]
-        self._stream.go_to(self._place)
 
 
 class _Means:

@@ -69,19 +69,17 @@ def _like(batch: Positions, tensors: Iterable[Tensor]) -> Positions:
     return cast("Positions", cast(Any, type(batch))._make(tensors))
 
 
-class ParallelGradients(Generic[Module, Positions]):
+class ParallelGradients(Generic[Module]):
     """Computes the gradients of `module` in the threads of the machine; a context manager.
 
-    `figures` returns means over the positions of a share as a vector that begins with the loss.  Each of several
-    threads has a copy of the module that shares its weights and has statistics of its own; these are averaged after
-    each step while norms count them (`count_statistics`; at first as the module does).
+    Each of several threads has a copy of the module that shares its weights and has statistics of its own; these are
+    averaged after each step while norms count them (`count_statistics`; at first as the module does).
     """
 
-    def __init__(self, module: Module, machine: Machine, figures: Callable[[Module, Positions], Tensor]) -> None:
+    def __init__(self, module: Module, machine: Machine) -> None:
         threads = machine.shares
         self._module = module
         self._machine = machine
-        self._figures = figures
         self._parameters = trained(module)
         shared = {id(parameter): parameter for parameter in module.parameters()}  # each copy has its own statistics
         self._copies = [deepcopy(module, {**shared}) for _ in range(threads)] if threads > 1 else [module]
@@ -102,22 +100,24 @@ class ParallelGradients(Generic[Module, Positions]):
                     norm.counts = counts
             self._counts = counts
 
-    def write(self, batch: Positions) -> Tensor:
-        """Write the gradients of `batch` into the module's parameters; return its figures."""
+    def write(self, batch: Positions, figures_of: Callable[[Module, Positions], Tensor]) -> Tensor:
+        """Write the gradients of `batch` into the module's parameters; return its figures.
+
+        `figures_of` returns those of a share, means over its positions, as a vector that begins with the loss.
+        """
+
+        def compute(module: Module, share: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
+            figures = figures_of(module, on_device(share, self._machine.device))
+            return torch.autograd.grad(figures[0], self._parameters), figures.detach()
+
         shares = split(batch, len(self._copies))
-        results = list(self._pool.map(self._compute, self._copies, shares))
+        results = list(self._pool.map(compute, self._copies, shares))
         weights = [len(share[0]) / len(batch[0]) for share in shares]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)
         if self._counts and len(self._copies) > 1:
             self._average_statistics(len(shares))
         return _weighted_sum([figures for _, figures in results], weights)
-
-    def _compute(self, module: Module, share: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Return the gradients of a share, and its figures."""
-        figures = self._figures(module, on_device(share, self._machine.device))
-        gradients = torch.autograd.grad(figures[0], self._parameters)
-        return gradients, figures.detach()
 
     @torch.no_grad()
     def _average_statistics(self, used: int) -> None:

@@ -1,7 +1,7 @@
 """Batches of samples for training, drawn from a folder of shards.
 
     SampleBatch   N positions of one board size, unpacked, as torch tensors
-    Batches       an endless stream of them, in an order that its seed and `state` fix
+    Batches       gives them without end, in an order that its seed and the place of the beginning fix
 
 The size of the next batch is drawn in proportion to the number of positions.  Each batch shows its positions in all
 orientations of the board, an equal share in each.  They are unpacked on the device that trains: a GPU trains a
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from torch import Tensor
 
 from gtp_engine.base.errors import shown_path
 from gtp_engine.nn.symmetry import cell_orders, symmetry_count
+from gtp_engine.training.core.loop import Place
 from gtp_engine.training.distillation.shards import (
     OWNERSHIP_UNIT,
     BoardSides,
@@ -90,8 +91,8 @@ class _Group(NamedTuple):
     """The rows in random order, int64."""
 
 
-class Batches(Iterator[SampleBatch]):
-    """An endless stream of batches of `size` positions from the shards in a folder, on `device`.
+class Batches:
+    """Batches of `size` positions from the shards in a folder, on `device`.
 
     Every board size has its shards in random order, a few of them at a time joined and shuffled, so that neighbours in
     a shard do not stay neighbours.  After an epoch the folder is read again, so that new shards are included.
@@ -131,6 +132,7 @@ class Batches(Iterator[SampleBatch]):
         if in_memory:
             for board in self._counts:
                 self._next_group(board)
+        self._beginning: Final = self._place()
 
     @property
     def shares(self) -> dict[BoardSides, float]:
@@ -139,30 +141,28 @@ class Batches(Iterator[SampleBatch]):
         total = sum(weights.values())
         return {board: weight / total for board, weight in weights.items()}
 
-    def state(self) -> dict[str, Any]:
-        """Return the place in the stream, as plain values."""
-        places = {board: vars(place) | {"shards": list(place.shards)} for board, place in self._places.items()}
-        return {"step": self._step, "places": places, "counts": dict(self._counts)}
+    def stream(self, place: Place | None = None) -> Iterator[tuple[SampleBatch, Place]]:
+        """Yield batches without end, each with the place after it (`core.loop.Stream`); one stream at a time.
 
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue at a place that `state` returned; raises ShardError if shards of that epoch are missing.
-
-        From the state of a stream from memory that an earlier version returned, it begins an epoch.
+        From the place of a stream from memory that an earlier version wrote, it begins an epoch.  Raises ShardError, as
+        where shards of the place's epoch are missing.
         """
-        self._step = state["step"]
-        places = {board: _EpochPlace(**place) for board, place in state.get("places", {}).items()}
+        place = place or self._beginning
+        self._step = place["step"]
+        places = {board: _EpochPlace(**of_board) for board, of_board in place.get("places", {}).items()}
         self._places = defaultdict(_EpochPlace, places)
-        self._counts = dict(state.get("counts", self._counts))
+        self._counts = dict(place.get("counts", self._counts))
+        while True:
+            rng, shares = np.random.default_rng((self._seed, self._step)), self.shares
+            board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
+            packed = self._take(board)
+            self._step += 1
+            samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
+            yield unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist()), self._place()
 
-    def __next__(self) -> SampleBatch:
-        """Return the next batch; raises ShardError."""
-        rng = np.random.default_rng((self._seed, self._step))
-        shares = self.shares
-        board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
-        packed = self._take(board)
-        self._step += 1
-        samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
-        return unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist())
+    def _place(self) -> Place:
+        places = {board: {**vars(place)} for board, place in self._places.items()}
+        return {"step": self._step, "places": places, "counts": dict(self._counts)}
 
     def _take(self, board: BoardSides) -> Packed:
         """Return the next positions of a board, or fewer if it has no more."""

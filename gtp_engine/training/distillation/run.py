@@ -23,7 +23,7 @@ from gtp_engine.base.streams import write_log
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
-from gtp_engine.training.core.loop import RunIdentity, Stream, TrainingError, TrainingLoop, Validation
+from gtp_engine.training.core.loop import RunIdentity, TrainingError, TrainingLoop, Validation
 from gtp_engine.training.core.optimizer import on_device
 from gtp_engine.training.core.reporting import LogLines, Panels, figure_panels, loss_panel, run_and_report
 from gtp_engine.training.distillation.batches import Batches, SampleBatch
@@ -176,7 +176,7 @@ class DistillationRun(TrainingLoop[NetworkModule, SampleBatch]):
         facts = facts_of(config.data / TRAIN)
         module = first_module(config, facts, log) if checkpoint is None else module_of_checkpoint(checkpoint)
         machine.place(module)
-        stream = Batches(
+        batches = Batches(
             config.data / TRAIN,
             learning.batch,
             seed=learning.seed,
@@ -184,17 +184,18 @@ class DistillationRun(TrainingLoop[NetworkModule, SampleBatch]):
             shares={(width, height): share for width, height, share in config.board_shares},
             in_memory=config.in_memory,
         )
-        found = stream.shares
+        found = batches.shares
         missing = [f"{width}x{height}" for width, height, _ in config.board_shares if (width, height) not in found]
         if missing:
             log(f"no positions on {', '.join(missing)} in {config.data}: the other boards have their shares")
         is_from_network_file = config.init is not None and config.init.suffix != CHECKPOINT_SUFFIX
         if checkpoint is None and is_from_network_file and learning.fixed_norms < 1:
-            _unfold_norms(module, stream, machine)
+            _unfold_norms(module, batches, machine)
         module.freeze(learning.frozen_blocks)
         recorded = {"config": config.to_json(), "teacher": facts.teacher, "advantages": facts.has_advantages}
         network = {"architecture": architecture_of(module.describe()), "counts_statistics": module.counts_statistics}
-        super().__init__(module, stream, learning, machine, config.out, RunIdentity(KIND, network, recorded))
+        identity = RunIdentity(KIND, network, recorded)
+        super().__init__(module, batches.stream, learning, machine, config.out, identity)
         self._fixed_norms: Final = learning.fixed_norms if module.counts_statistics else 1.0
         self._weights: Final = {**LOSS_WEIGHTS, "value": _WEIGHT_OF_RESULTS} if facts.has_ranks else LOSS_WEIGHTS
         self._measure: Final = compiled(figures_of) if learning.compiled else figures_of
@@ -219,17 +220,15 @@ class DistillationRun(TrainingLoop[NetworkModule, SampleBatch]):
         }
 
 
-def _unfold_norms(module: NetworkModule, stream: Stream[SampleBatch], machine: Machine) -> None:
+def _unfold_norms(module: NetworkModule, batches: Batches, machine: Machine) -> None:
     """Have the norms of a network from a file count statistics, beginning with those of the first batches."""
 
     def run() -> None:
-        for each in islice(stream, _STATISTICS_BATCHES):
+        for each, _ in islice(batches.stream(), _STATISTICS_BATCHES):
             batch = on_device(each, machine.device)
             machine.run(module, batch.planes, inputs_of(module, batch))
 
-    place = stream.state()
     unfold_norms(module, run)
-    stream.go_to(place)
 
 
 # Where a run begins

@@ -32,7 +32,7 @@ from gtp_engine.training.alphago.stages import game_records
 from gtp_engine.training.alphago.stages.game_positions import GameStore, Replayer
 from gtp_engine.training.alphago.stages.play_records import load_player, play_records, result_of
 from gtp_engine.training.alphago.stages.policy_players import uniform_player
-from gtp_engine.training.alphago.stages.replay import PositionRefs, ReplayWork, replay_rows
+from gtp_engine.training.alphago.stages.replay import ReplayWork, replay_rows
 from gtp_engine.training.alphago.stages.stage_settings import RecordSettings
 from gtp_engine.training.core.game_data import is_name_held_out
 from gtp_engine.training.selfplay.plans import GamePlan
@@ -135,14 +135,16 @@ def test_shards_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def replayed(game: Game, counts: list[int], to_play: list[int]) -> Positions:
-    """Return the kernel's rows of positions of a game."""
-    store = GameStore([game_records.recorded(game, name="x", winner=EMPTY)])
+    """Return the kernel's rows of positions of a game, each before a pass of the side to move."""
+    whole, records = game_records.recorded(game, name="x", winner=EMPTY), []
+    for count, color in zip(counts, to_play, strict=True):
+        points = np.append(whole.points[:count], np.int16(PASS))
+        records.append(replace(whole, points=points, colors=np.append(whole.colors[:count], np.int8(color))))
+    moves = GameStore(records).moves
     positions = new_positions(len(counts), game.width, game.height)
     empty = new_board(game.width, game.height)
     work = ReplayWork(empty, clone(empty), np.zeros(len(game.moves) + 1, dtype=np.uint64))
-    games = np.zeros(len(counts), dtype=np.int64)
-    refs = PositionRefs(games, np.array(counts), np.array(to_play, dtype=np.int8))
-    replay_rows(positions, store.moves, refs, work)
+    replay_rows(positions, moves, np.arange(len(counts)), moves.first_move[1:] - 1, work)
     return positions
 
 
@@ -189,15 +191,13 @@ def test_superko_is_known(rules: str) -> None:
 def test_planes_are_those_of_the_game(for_value: bool) -> None:
     game = random_game(5)
     store = GameStore([record(1), game_records.recorded(game, name="x", winner=EMPTY), record(2)])
-    counts = np.array([0, 7, 12, 25], dtype=np.int64)
-    colors = np.array([1, 2, 1, 2], dtype=np.int8)
-    symmetries = np.array([0, 3, 6, 5], dtype=np.int32)
-    refs = PositionRefs(np.full(4, 1, dtype=np.int64), counts, colors)
-    planes = Replayer(store, 4, for_value=for_value).examples(refs, symmetries).planes.numpy()
-    for row, (count, color, symmetry) in enumerate(zip(counts, colors, symmetries, strict=True)):
+    counts, symmetries = np.array([0, 7, 12, 25]), np.array([0, 3, 6, 5], dtype=np.int32)
+    numbers = store.moves.first_move[1] + counts
+    planes = Replayer(store, 4, for_value=for_value).examples(numbers, symmetries).planes.numpy()
+    for row, (count, symmetry) in enumerate(zip(counts, symmetries, strict=True)):
         past = game.copy()
         past.undo(len(game.moves) - int(count))
-        wanted = encode(past, int(color), int(symmetry))[: planes.shape[1]]
+        wanted = encode(past, past.to_play, int(symmetry))[: planes.shape[1]]
         assert np.array_equal(planes[row], wanted)
 
 
@@ -205,34 +205,35 @@ def test_games_of_different_rules_share_a_batch() -> None:
     """Suicide is legal under one of the rules."""
     games = [random_game(seed, rules=rules) for seed, rules in enumerate(("chinese", "tromp-taylor", "chinese"))]
     store = GameStore([game_records.recorded(game, name=str(i), winner=EMPTY) for i, game in enumerate(games)])
-    refs = PositionRefs(np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21]), np.array([1, 1, 1, 2], dtype=np.int8))
-    planes = Replayer(store, 4).examples(refs, np.zeros(4, dtype=np.int32)).planes.numpy()
-    for row, (number, count, color) in enumerate(zip(*refs, strict=True)):
+    of_games, counts = np.array([1, 0, 2, 1]), np.array([20, 20, 20, 21])
+    numbers = store.moves.first_move[of_games] + counts
+    planes = Replayer(store, 4).examples(numbers, np.zeros(4, dtype=np.int32)).planes.numpy()
+    for row, (number, count) in enumerate(zip(of_games, counts, strict=True)):
         past = games[number].copy()
-        past.undo(max(0, len(past.moves) - int(count)))
-        assert np.array_equal(planes[row], encode(past, int(color))[:48])
+        past.undo(len(past.moves) - int(count))
+        assert np.array_equal(planes[row], encode(past, past.to_play)[:48])
 
 
 def test_moves_to_learn_are_the_stones_of_either_side() -> None:
     games = [record(seed) for seed in range(3)]
     store = GameStore(games)
-    refs = store.move_refs()
+    numbers = store.stones()
     moves = [(g, i) for g, game in enumerate(games) for i in range(len(game.points)) if game.points[i] != PASS]
-    assert list(zip(refs.games.tolist(), refs.counts.tolist(), strict=True)) == moves
-    actions = store.actions(refs, np.zeros(len(refs.games), dtype=np.int32))
+    of_games = store.games_of(numbers)
+    assert [*zip(of_games.tolist(), (numbers - store.moves.first_move[of_games]).tolist(), strict=True)] == moves
+    actions = store.actions(numbers, np.zeros(len(numbers), dtype=np.int32))
     points = [action_to_point(int(action), width=5, height=5) for action in actions]
     assert points == [int(games[g].points[i]) for g, i in moves]
-    assert refs.to_play.tolist() == [int(games[g].colors[i]) for g, i in moves]
-    assert {BLACK, opponent(BLACK)} == set(refs.to_play.tolist())
+    assert {BLACK, opponent(BLACK)} == set(store.moves.colors[numbers].tolist())
 
 
 @pytest.mark.parametrize(("width", "height"), [(5, 5), (4, 3)])
 def test_actions_turn_with_the_board(width: int, height: int) -> None:
     store = GameStore([record(1, width, height)])
-    refs = store.move_refs()
+    numbers = store.stones()
     for symmetry in range(symmetry_count(width, height)):
-        found = store.actions(refs, np.full(len(refs.counts), symmetry, dtype=np.int32))
-        for action, point in zip(found.tolist(), store.moves.points[refs.counts].tolist(), strict=True):
+        found = store.actions(numbers, np.full(len(numbers), symmetry, dtype=np.int32))
+        for action, point in zip(found.tolist(), store.moves.points[numbers].tolist(), strict=True):
             x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
             assert action == y * width + x
 
@@ -248,8 +249,8 @@ def test_owners_are_those_at_the_end_of_the_game(width: int, height: int) -> Non
         reached = np.where(colors == EMPTY, area_owners(game.board), EMPTY)
         for symmetry in range(symmetry_count(width, height)):
             for color, count in ((BLACK, 0), (WHITE, 5)):
-                refs = PositionRefs(np.array([number]), np.array([count]), np.array([color], dtype=np.int8))
-                found = Replayer(store, 1).owners(refs, np.array([symmetry], dtype=np.int32))[0]
+                numbers = store.moves.first_move[[number]] + count
+                found = Replayer(store, 1).owners(numbers, np.array([symmetry], dtype=np.int32))[0]
                 for point in points:
                     x, y = transform(*point_to_xy(point, width=width), symmetry, width=width, height=height)
                     owner = colors[point] or reached[point]

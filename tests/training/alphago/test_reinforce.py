@@ -152,7 +152,7 @@ def test_a_network_finds_the_winning_move(tmp_path: Path) -> None:
 
     before = centre()
     for _ in range(15):
-        run.step()
+        next(run.work())
         run.steps += 1
     assert before < 0.3 and centre() > 2 * before
 

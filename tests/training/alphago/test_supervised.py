@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,8 @@ from gtp_engine.nn.evaluators import evaluator_of
 from gtp_engine.search.limits import Limits
 from gtp_engine.search.players import rollout_players
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.training.alphago.stages.game_positions import ExampleStream, GameStore, examples_of
+from gtp_engine.training.alphago.stages.game_positions import GameStore, example_stream, examples_of
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, new_net, read_policy
-from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import (
     PolicyLearning,
     PolicySettings,
@@ -125,8 +126,8 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_accuracies_count_what_was_played(tmp_path: Path) -> None:
     store = GameStore(orderly_records(3))
-    refs = store.move_refs()
-    actions = torch.from_numpy(store.actions(refs, np.zeros(len(refs.games), dtype=np.int32)).astype(np.int64))
+    stones = store.stones()
+    actions = torch.from_numpy(store.actions(stones, np.zeros(len(stones), dtype=np.int32)).astype(np.int64))
     place = iter(range(0, len(actions), 512))
 
     def fifth(planes: torch.Tensor) -> torch.Tensor:
@@ -139,7 +140,7 @@ def test_accuracies_count_what_was_played(tmp_path: Path) -> None:
         return logits
 
     net = new_net(PolicyNet, NetShape(5, 5, layers=2, channels=1), seed=1)
-    loop = PolicyRun(net, ((store, refs), (store, refs)), LEARNING, MACHINE, tmp_path, {})
+    loop = PolicyRun(net, ((store, stones), (store, stones)), LEARNING, MACHINE, tmp_path, {})
     loop.average.module = fifth
     found = loop.validate()["test"]
     assert found["top-1"] == 0 and found["top-5"] == 1
@@ -148,7 +149,7 @@ def test_accuracies_count_what_was_played(tmp_path: Path) -> None:
 def test_examples_have_the_perspective_of_the_side_to_move() -> None:
     """Own stones and opponent's stones; outcome 1 for the winner and −1 for the loser, of either colour."""
     store = GameStore(orderly_records(2))
-    (examples,) = examples_of(store, store.move_refs(), size=64, for_value=True)
+    (examples,) = examples_of((store, store.stones()), for_value=True)
     own, other = examples.planes[:, 0].sum((1, 2)), examples.planes[:, 1].sum((1, 2))
     is_black = examples.planes[:, 48].amax((1, 2)) > 0
     assert torch.equal(own, torch.where(is_black, other, other - 1)), "Black has moved as often, White once less"
@@ -156,24 +157,18 @@ def test_examples_have_the_perspective_of_the_side_to_move() -> None:
     assert examples.outcomes[:ORDERLY_MOVES].tolist() == [1, -1] * 6, "Black has won the first game"
     assert examples.outcomes[ORDERLY_MOVES:].tolist() == [-1, 1] * 6
     assert torch.equal(examples.owners[0], -examples.owners[1]) and examples.owners.abs().sum() > 0
-    (of_policy,) = examples_of(store, store.move_refs(), size=64, for_value=False)
+    (of_policy,) = examples_of((store, store.stones()), for_value=False)
     assert of_policy.planes.shape[1] == 48 and of_policy.owners.shape == (len(examples.owners), 0)
-    refs = PositionRefs(np.array([0, 1]), np.array([12, 12]), np.array([1, 1], dtype=np.int8))
-    (at_the_end,) = examples_of(store, refs, size=2, for_value=True)
-    assert (at_the_end.actions.tolist(), at_the_end.outcomes.tolist()) == ([-1, -1], [1, -1]), "without an action"
 
 
 def test_a_stream_shows_every_position_once_an_epoch_and_can_go_back() -> None:
     store = GameStore(orderly_records(4))
-    stream = ExampleStream(store, store.move_refs(), 12, seed=1, for_value=False)
-    batches = [next(stream) for _ in range(3)]
-    state = stream.state()
-    fourth, fifth = next(stream), next(stream)
-    stream.go_to(state)
-    for again, wanted in ((next(stream), fourth), (next(stream), fifth)):
-        assert all(torch.equal(a, b) for a, b in zip(again, wanted, strict=True))
+    stream = partial(example_stream, (store, store.stones()), 12, seed=1, for_value=False)
+    batches = [*islice(stream(None), 5)]
+    for again, wanted in zip(stream(batches[2][1]), batches[3:], strict=False):
+        assert all(torch.equal(a, b) for a, b in zip(again[0], wanted[0], strict=True)) and again[1] == wanted[1]
     moves = sorted(int(batch.planes[row, 0].sum() + batch.planes[row, 1].sum())
-                   for batch in [*batches, fourth] for row in range(12))  # fmt: skip
+                   for batch, _ in batches[:4] for row in range(12))  # fmt: skip
     assert moves == sorted(list(range(12)) * 4)
 
 

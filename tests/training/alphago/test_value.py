@@ -87,10 +87,11 @@ def test_samples_have_the_perspective_of_the_side_to_move_after_a_random_move() 
     player = favourite(5, "favourite")
     games = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 200))
     assert len({game.points[0] for game in games if game.moment == 1}) > 3
-    store, refs = samples_of(games)
-    assert {BLACK, WHITE} == set(refs.to_play.tolist())
-    for game, count, color, outcome in zip(games, refs.counts, refs.to_play, store.outcomes(refs), strict=True):
-        assert played(game, int(count)).to_play == color
+    store, numbers = samples_of(games)
+    colors = store.moves.colors[numbers].tolist()
+    assert {BLACK, WHITE} == set(colors)
+    for game, color, outcome in zip(games, colors, store.outcomes(numbers), strict=True):
+        assert played(game, game.moment).to_play == color
         assert outcome == (1 if game.winner == color else -1)
 
 
@@ -166,7 +167,7 @@ def test_the_value_network_receives_the_colour_to_move() -> None:
         value.to_value.bias.fill_(-1.0)
     store = GameStore(orderly_records(1))
     with torch.no_grad():
-        (examples,) = examples_of(store, store.move_refs(), for_value=True)
+        (examples,) = examples_of((store, store.stones()), for_value=True)
         values = value(examples.planes)[:, 0].numpy()
     assert values == pytest.approx(np.tanh([1.0, -1.0] * 6), abs=1e-6)
 
@@ -194,12 +195,12 @@ def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path) -> None:
 
 def test_owners_have_their_weight_in_the_loss(tmp_path: Path) -> None:
     store = GameStore(orderly_records(4))
-    refs = store.move_refs()
-    examples = next(examples_of(store, refs, for_value=True))
-    outputs = torch.full((len(refs.games), 1 + 25), 0.5)
+    positions = store, store.stones()
+    examples = next(examples_of(positions, for_value=True))
+    outputs = torch.full((len(positions[1]), 1 + 25), 0.5)
     for weight in (0.0, 2.0):
         net, settings = ValueNet(NetShape(5, 5, layers=2, channels=1)), ValueSettings(owners_weight=weight)
-        loop = ValueRun(net, ((store, refs), (store, refs)), settings, ValueLearning(samples=1), MACHINE, tmp_path)
+        loop = ValueRun(net, (positions, positions), settings, ValueLearning(samples=1), MACHINE, tmp_path)
         loss, error, of_owners, right = loop.measure(outputs, examples).tolist()
         assert error == pytest.approx(1.25) and right == pytest.approx(0.5), "half the positions are the winner's"
         wanted = ((0.5 - examples.owners) ** 2).mean().item()

@@ -140,15 +140,14 @@ def test_a_run_of_steps_is_validated_now_and_then_and_at_its_end() -> None:
     assert {rate_at(i / 4, schedule) for i in range(5)} == {3.0}
 
 
-def gradients_of(
-    module: NetworkModule, *, threads: int, precision: str = "float32"
-) -> ParallelGradients[NetworkModule, SampleBatch]:
+def write_gradients(
+    module: NetworkModule, batch: SampleBatch, *, threads: int, precision: str = "float32", counts: bool = False
+) -> torch.Tensor:
+    """Write the gradients of a batch into the module's parameters; return its figures."""
     machine = choose_machine("cpu", precision, threads=threads)
-
-    def figures(module: NetworkModule, batch: SampleBatch) -> torch.Tensor:
-        return figures_of(module, batch, machine, LOSS_WEIGHTS)
-
-    return ParallelGradients(machine.place(module), machine, figures)
+    with ParallelGradients(machine.place(module), machine) as gradients:
+        gradients.count_statistics(counts)
+        return gradients.write(batch, lambda *share: figures_of(*share, machine, LOSS_WEIGHTS))
 
 
 def test_shares_of_a_batch_give_the_gradient_of_the_whole() -> None:
@@ -156,8 +155,7 @@ def test_shares_of_a_batch_give_the_gradient_of_the_whole() -> None:
     found = []
     for threads in (1, 3):
         module = tiny_module().train()
-        with gradients_of(module, threads=threads) as gradients:
-            loss, *_ = gradients.write(batch)
+        loss, *_ = write_gradients(module, batch, threads=threads)
         found.append([loss, *(parameter.grad for parameter in module.parameters())])
     for whole, sum_of_shares in zip(*found, strict=True):
         torch.testing.assert_close(sum_of_shares, whole, rtol=1e-4, atol=1e-6)
@@ -169,9 +167,7 @@ def test_threads_average_their_statistics(monkeypatch: pytest.MonkeyPatch) -> No
     means = []
     for threads in (1, 2, 9):
         module = tiny_module().train()
-        with gradients_of(module, threads=threads) as gradients:
-            gradients.count_statistics(True)
-            gradients.write(batch)
+        write_gradients(module, batch, threads=threads, counts=True)
         means.append(norms_of(module)[0].mean.clone())
     torch.testing.assert_close(means[0], means[1])
     torch.testing.assert_close(means[0], means[2])
@@ -183,8 +179,7 @@ def test_bfloat16_is_like_float32() -> None:
     losses = []
     for precision in ("float32", "bfloat16"):
         module = tiny_module()
-        with gradients_of(module, threads=1, precision=precision) as gradients:
-            losses.append(gradients.write(batch)[0].item())
+        losses.append(write_gradients(module, batch, threads=1, precision=precision)[0].item())
         assert all(parameter.grad.dtype == torch.float32 for parameter in module.parameters())
     assert losses[0] != losses[1] and losses[0] == pytest.approx(losses[1], rel=0.02)
 
@@ -305,14 +300,14 @@ def test_a_loss_of_nan_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: p
     before = (tmp_path / "run" / CHECKPOINT_FILE).read_bytes()
     with torch.no_grad():
         next(loop.module.parameters()).fill_(float("nan"))
-    step = TrainingLoop.step
+    write = ParallelGradients.write
 
-    def failing_step(loop: Loop) -> tuple[torch.Tensor, int]:
+    def failing_write(*arguments: Any) -> torch.Tensor:
         if ending == "error" and loop.steps == 5:
             raise OSError("the disk is gone")
-        return step(loop)
+        return write(*arguments)
 
-    monkeypatch.setattr(TrainingLoop, "step", failing_step)
+    monkeypatch.setattr(ParallelGradients, "write", failing_write)
     with pytest.raises(OSError if ending == "error" else TrainingError):
         loop.run(is_stopped=lambda: loop.steps == 6)
     assert (tmp_path / "run" / CHECKPOINT_FILE).read_bytes() == before

@@ -4,7 +4,7 @@ From shards on disk, and from the memory of a device.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,25 @@ from training.toy import count_stones, unpacked, write_data
 
 from gtp_engine.go.coords import board_points
 from gtp_engine.nn.symmetry import cell_table, symmetry_count
+from gtp_engine.training.core.loop import Place
 from gtp_engine.training.distillation.batches import Batches, SampleBatch
 from gtp_engine.training.distillation.shards import ShardError, ShardMeta, ShardName, shard_paths, write_shard
 
 SEED = 5
 
 
-def stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
+def batches_of(folder: Path, size: int = 8, **changes: Any) -> Batches:
     usual = {"device": torch.device("cpu"), "shares": {}, "in_memory": False, "group_positions": 64}
     return Batches(folder / "train", size, seed=SEED, **usual | changes)
 
 
-def resident_stream(folder: Path, size: int = 8, **changes: Any) -> Batches:
-    return stream(folder, size, in_memory=True, **changes)
+def resident(folder: Path, size: int = 8, **changes: Any) -> Batches:
+    return batches_of(folder, size, in_memory=True, **changes)
+
+
+def drawn(batches: Batches, place: Place | None = None) -> Iterator[SampleBatch]:
+    """Yield the batches of a stream without their places."""
+    return (batch for batch, _ in batches.stream(place))
 
 
 def scores(batch: SampleBatch) -> list[float]:
@@ -49,16 +55,16 @@ def same(one: SampleBatch, other: SampleBatch) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("new_stream", [stream, resident_stream])
-def test_an_epoch_has_every_position_once(tmp_path: Path, new_stream: Callable[[Path], Batches]) -> None:
+@pytest.mark.parametrize("new", [batches_of, resident])
+def test_an_epoch_has_every_position_once(tmp_path: Path, new: Callable[[Path], Batches]) -> None:
     for shard in range(6):
         numbered(tmp_path, 5, 5, 32, first=32 * shard, shard=shard)
-    batches = new_stream(tmp_path)
+    batches = drawn(new(tmp_path))
     first, second = ([score for batch in islice(batches, 24) for score in scores(batch)] for _ in range(2))
     assert sorted(first) == sorted(second) == list(range(192))
     assert first != second, "each epoch has an order of its own"
-    if new_stream is resident_stream:
-        batches.go_to({"step": 7, "resident": {(5, 5): (1, 8)}})  # of an earlier version
+    if new is resident:
+        batches = drawn(new(tmp_path), {"step": 7, "resident": {(5, 5): (1, 8)}})  # of an earlier version
         assert sorted(score for batch in islice(batches, 24) for score in scores(batch)) == list(range(192))
     assert len({score // 32 for score in first[:8]}) > 1, "shards of a group are mixed"
 
@@ -67,25 +73,26 @@ def test_an_epoch_has_every_position_once(tmp_path: Path, new_stream: Callable[[
 def test_lengths_of_batches(tmp_path: Path, count: int, lengths: list[int]) -> None:
     """Positions that fill no batch wait for the next epoch."""
     numbered(tmp_path, 5, 5, count)
-    assert [len({*scores(batch)}) for batch in islice(stream(tmp_path), len(lengths))] == lengths
+    assert [len({*scores(batch)}) for batch in islice(drawn(batches_of(tmp_path)), len(lengths))] == lengths
 
 
 def test_board_sizes_come_as_often_as_they_have_positions(tmp_path: Path) -> None:
     numbered(tmp_path, 5, 5, 60)
     numbered(tmp_path, 4, 3, 20)
-    found = Counter(batch.board for batch in islice(stream(tmp_path), 400))
+    found = Counter(batch.board for batch in islice(drawn(batches_of(tmp_path)), 400))
     assert 0.65 < found[5, 5] / 400 < 0.85
-    found = Counter(batch.board for batch in islice(stream(tmp_path, shares={(5, 5): 1, (4, 3): 1}), 400))
+    even = batches_of(tmp_path, shares={(5, 5): 1, (4, 3): 1})
+    found = Counter(batch.board for batch in islice(drawn(even), 400))
     assert 0.4 < found[5, 5] / 400 < 0.6
-    assert stream(tmp_path, shares={(4, 3): 0.1, (9, 9): 0.9}).shares == {(4, 3): 1.0}
+    assert batches_of(tmp_path, shares={(4, 3): 0.1, (9, 9): 0.9}).shares == {(4, 3): 1.0}
     with pytest.raises(ShardError, match="expected some of the boards 9x9"):
-        stream(tmp_path, shares={(9, 9): 1})
+        batches_of(tmp_path, shares={(9, 9): 1})
 
 
-@pytest.mark.parametrize("new_stream", [stream, resident_stream])
-def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path, new_stream: Callable[[Path], Batches]) -> None:
+@pytest.mark.parametrize("new", [batches_of, resident])
+def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path, new: Callable[[Path], Batches]) -> None:
     numbered(tmp_path, 5, 5, 16)
-    batches = new_stream(tmp_path)
+    batches = drawn(new(tmp_path))
     next(batches)
     numbered(tmp_path, 5, 5, 16, first=100, shard=1)
     numbered(tmp_path, 4, 3, 64, shard=0)
@@ -98,7 +105,7 @@ def test_new_shards_are_included_when_an_epoch_begins(tmp_path: Path, new_stream
 def test_a_board_whose_shards_are_deleted_is_named(tmp_path: Path) -> None:
     numbered(tmp_path, 5, 5, 800)
     numbered(tmp_path, 4, 3, 16)
-    batches = stream(tmp_path, shares={(5, 5): 1, (4, 3): 1})
+    batches = drawn(batches_of(tmp_path, shares={(5, 5): 1, (4, 3): 1}))
     for _ in range(8):
         next(batches)
     (path,) = (path for path in shard_paths(tmp_path / "train") if path.name.startswith("4x3"))
@@ -108,14 +115,21 @@ def test_a_board_whose_shards_are_deleted_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 20])
-@pytest.mark.parametrize("new_stream", [stream, resident_stream])
-def test_a_stream_continues_at_its_state(tmp_path: Path, new_stream: Callable[[Path], Batches], steps: int) -> None:
+@pytest.mark.parametrize("new", [batches_of, resident])
+def test_a_stream_continues_at_a_place(tmp_path: Path, new: Callable[[Path], Batches], steps: int) -> None:
     write_data(tmp_path, (5, 5), (4, 3))
-    batches, again = new_stream(tmp_path), new_stream(tmp_path)
+    stream, place = new(tmp_path).stream(), None
     for _ in range(steps):
-        next(batches)
-    again.go_to(batches.state())
-    assert all(same(*pair) for pair in zip(islice(batches, 20), islice(again, 20), strict=True))
+        _, place = next(stream)
+    again = drawn(new(tmp_path), place)
+    assert all(same(batch, other) for (batch, _), other in zip(islice(stream, 20), islice(again, 20), strict=True))
+
+
+def test_a_stream_begins_again(tmp_path: Path) -> None:
+    write_data(tmp_path, (5, 5), (4, 3))
+    batches = resident(tmp_path)
+    first, second = (list(islice(drawn(batches), 20)) for _ in range(2))
+    assert all(same(*pair) for pair in zip(first, second, strict=True))
 
 
 def test_orientations_share_a_batch_evenly() -> None:
@@ -148,7 +162,7 @@ def test_unpacked_samples_are_what_was_packed() -> None:
 
 def test_positions_in_memory_are_read_once(tmp_path: Path) -> None:
     write_data(tmp_path, (5, 5))
-    batches = resident_stream(tmp_path)
+    batches = drawn(resident(tmp_path))
     for path in shard_paths(tmp_path / "train"):
         path.write_bytes(b"")
     assert len(list(islice(batches, 100))) == 100
@@ -161,7 +175,7 @@ def test_positions_that_do_not_fit_into_memory(tmp_path: Path, monkeypatch: pyte
     write_data(tmp_path, (5, 5), count=12)
     monkeypatch.setattr(torch, "empty", empty)
     with pytest.raises(ShardError, match=r"do not fit into the memory of cpu; train without --in-memory, or on"):
-        resident_stream(tmp_path)
+        resident(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +187,7 @@ def test_folders_without_positions(tmp_path: Path, content: bytes | None, messag
     if content is not None:
         (tmp_path / "train" / "5x5-1-00000.npz").write_bytes(content)
     with pytest.raises(ShardError, match=message):
-        stream(tmp_path)
+        batches_of(tmp_path)
     numbered(tmp_path / "empty", 5, 5, 0)
     with pytest.raises(ShardError, match=r"^shard '5x5-1-00000.npz' has no positions; delete it$"):
-        stream(tmp_path / "empty")
+        batches_of(tmp_path / "empty")

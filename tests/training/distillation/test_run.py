@@ -28,7 +28,8 @@ from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS
 from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.metadata import info_of, read_metadata, read_properties
 from gtp_engine.training.core.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from gtp_engine.training.core.loop import RunProgress, TrainingError, TrainingLoop
+from gtp_engine.training.core.loop import RunProgress, TrainingError
+from gtp_engine.training.core.optimizer import ParallelGradients
 from gtp_engine.training.core.reporting import add_line, begin_log, read_log, smoothed, write_panels
 from gtp_engine.training.distillation import chain
 from gtp_engine.training.distillation.chain import TINY, steps_of, won_games
@@ -207,15 +208,15 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
 
 
 def test_a_run_goes_on_with_smaller_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config, step, steps = tiny_config(tmp_path), TrainingLoop.step, list[Any]()
+    config, write, steps = tiny_config(tmp_path), ParallelGradients.write, list[Any]()
 
     def fail(*arguments: Any) -> Any:
         steps.append(arguments)
         if len(steps) == 4:
             raise torch.OutOfMemoryError
-        return step(*arguments)
+        return write(*arguments)
 
-    monkeypatch.setattr(TrainingLoop, "step", fail)
+    monkeypatch.setattr(ParallelGradients, "write", fail)
     message = r"^batches of 16 do not fit into the memory of cpu; continue with a smaller --batch \(`train resume`\)$"
     with pytest.raises(TrainingError, match=message):
         trained(config)

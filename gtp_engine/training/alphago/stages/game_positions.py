@@ -1,17 +1,17 @@
 """Positions of recorded games as network input: replayed when they are needed, in any orientation, and as examples.
 
-    GameStore      games on boards of one size, as the arrays that kernels replay
-    PositionRefs   references to positions in it (`replay`)
-    Replayer       the planes of such positions, and the owners of all points at the end of their games
-    ExampleBatch   positions as torch tensors, with the move played and the outcome
-    ExampleStream  an endless stream of batches, whose order follows from its seed and `state`
-    examples_of    given positions as they are
+    GameStore       games on boards of one size, as the arrays that kernels replay
+    MoveNumbers     positions in it
+    Replayer        the planes of such positions, and the owners of all points at the end of their games
+    ExampleBatch    positions as torch tensors, with the move played and the outcome
+    example_stream  batches without end, whose order follows from the seed
+    examples_of     given positions as they are
 
 Letters: G games, K positions, A = H·W points of a board.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -24,13 +24,17 @@ from gtp_engine.evaluation.positions import Conditions, FloatArray, Positions, n
 from gtp_engine.go.board import IntArray, clone, new_board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points
-from gtp_engine.nn.symmetry import IDENTITY, NO_CELL, cell_orders, cell_table, symmetry_count
+from gtp_engine.nn.symmetry import IDENTITY, cell_orders, cell_table, symmetry_count
 from gtp_engine.training.alphago.planes_encoder import AlphaGoEncoder
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, RecordsError
-from gtp_engine.training.alphago.stages.replay import GameMoves, PositionRefs, ReplayWork, replay_rows, write_owners
+from gtp_engine.training.alphago.stages.replay import GameMoves, ReplayWork, replay_rows, write_owners
+from gtp_engine.training.core.loop import Place
 
 BATCH: Final = 512
 """Positions of an evaluation batch."""
+
+MoveNumbers = NDArray[np.int64]
+"""[K], places in the arrays of `GameMoves`: each stands for the position before a move."""
 
 
 class GameStore:
@@ -42,37 +46,28 @@ class GameStore:
         self.moves: Final = _moves_of(games)
         self.winners: Final = np.array([game.winner for game in games], dtype=np.int8)
 
-    def move_refs(self) -> PositionRefs:
-        """Return every position in which a stone is played, game by game.
+    def stones(self) -> MoveNumbers:
+        """Return all moves but passes, which are left out because the networks cannot pass."""
+        return np.flatnonzero(self.moves.points != PASS)
 
-        Passes are left out, because the networks cannot pass.
-        """
-        games = np.repeat(np.arange(len(self.games)), np.diff(self.moves.first_move))
-        counts = np.arange(len(games)) - self.moves.first_move[games]
-        is_stone = self.moves.points != PASS
-        return PositionRefs(games[is_stone], counts[is_stone], self.moves.colors[is_stone])
+    def games_of(self, numbers: MoveNumbers) -> NDArray[np.int64]:
+        """Return the indices of the games that moves belong to."""
+        return np.searchsorted(self.moves.first_move, numbers, side="right") - 1
 
-    def actions(self, refs: PositionRefs, symmetries: IntArray) -> IntArray:
-        """Return the moves that follow the positions, int32[K], as row · W + column in each position's symmetry.
-
-        NO_CELL stands for a pass and for the end of a game.
-        """
-        numbers = self.moves.first_move[refs.games] + refs.counts
-        has_move = numbers < self.moves.first_move[refs.games + 1]
-        points = self.moves.points[np.where(has_move, numbers, 0)]
-        cells = cell_table(self.width, self.height)[symmetries, points]
-        actions: IntArray = np.where(has_move, cells, np.int32(NO_CELL))
+    def actions(self, numbers: MoveNumbers, symmetries: IntArray) -> IntArray:
+        """Return the moves, int32[K], as row · W + column in each position's symmetry; NO_CELL stands for a pass."""
+        actions: IntArray = cell_table(self.width, self.height)[symmetries, self.moves.points[numbers]]
         return actions
 
-    def outcomes(self, refs: PositionRefs) -> FloatArray:
+    def outcomes(self, numbers: MoveNumbers) -> FloatArray:
         """Return the games' outcomes for the side to move, float32[K]: 1 won, −1 lost, 0 neither."""
-        winners = self.winners[refs.games]
-        signs = np.where(winners == refs.to_play, np.float32(1), np.float32(-1))
+        winners = self.winners[self.games_of(numbers)]
+        signs = np.where(winners == self.moves.colors[numbers], np.float32(1), np.float32(-1))
         outcomes: FloatArray = np.where(winners == EMPTY, np.float32(0), signs)
         return outcomes
 
 
-StoredPositions = tuple[GameStore, PositionRefs]
+StoredPositions = tuple[GameStore, MoveNumbers]
 """Games, and the positions that are meant."""
 
 
@@ -103,45 +98,44 @@ class Replayer:
         self._queue: Final = np.zeros_like(empty.color)
         self._owners: Final = np.zeros((batch, len(empty.color)), dtype=np.int32)
 
-    def examples(self, refs: PositionRefs, symmetries: IntArray) -> ExampleBatch:
+    def examples(self, numbers: MoveNumbers, symmetries: IntArray) -> ExampleBatch:
         """Return the positions as examples, each in its symmetry, int32[K]."""
-        store, count = self._store, len(refs.games)
-        owners = self.owners(refs, symmetries) if self._for_value else np.zeros((count, 0), dtype=np.float32)
-        planes = self._encoder.encode(self.replay(refs), range(count), symmetries).spatial
+        store, count = self._store, len(numbers)
+        owners = self.owners(numbers, symmetries) if self._for_value else np.zeros((count, 0), dtype=np.float32)
+        planes = self._encoder.encode(self.replay(numbers), range(count), symmetries).spatial
         return ExampleBatch(
             planes=torch.from_numpy(planes),
-            actions=torch.from_numpy(store.actions(refs, symmetries).astype(np.int64)),
-            outcomes=torch.from_numpy(store.outcomes(refs)),
+            actions=torch.from_numpy(store.actions(numbers, symmetries).astype(np.int64)),
+            outcomes=torch.from_numpy(store.outcomes(numbers)),
             owners=torch.from_numpy(owners),
         )
 
-    def owners(self, refs: PositionRefs, symmetries: IntArray) -> FloatArray:
+    def owners(self, numbers: MoveNumbers, symmetries: IntArray) -> FloatArray:
         """Return the owner of each point, by area scoring, at the end of the positions' games.
 
         float32[K, A] in each position's symmetry: 1 for the side to move, −1 for its opponent, 0 for neither.
         """
-        store, count = self._store, len(refs.games)
-        ends = self.replay(refs._replace(counts=np.diff(store.moves.first_move)[refs.games]))
-        write_owners(ends, count, self._queue, self._owners)
-        colors = self._owners[:count, board_points(store.width, store.height)]
-        mine = refs.to_play[:, None]
+        store = self._store
+        write_owners(store.moves, store.games_of(numbers), self._work, self._queue, self._owners)
+        colors = self._owners[: len(numbers), board_points(store.width, store.height)]
+        mine = store.moves.colors[numbers][:, None]
         signs = (colors == mine).astype(np.float32) - (colors == BLACK + WHITE - mine)
         owners: FloatArray = np.take_along_axis(signs, cell_orders(store.width, store.height)[symmetries], axis=1)
         return owners
 
-    def played_symmetries(self, refs: PositionRefs) -> IntArray:
+    def played_symmetries(self, numbers: MoveNumbers) -> IntArray:
         """Return the symmetries, int32[K], in which a player of `policy_players` evaluated the positions."""
         count = symmetry_count(self._store.width, self._store.height)
-        symmetries: IntArray = (self.replay(refs).key[: len(refs.games)] % np.uint64(count)).astype(np.int32)
+        symmetries: IntArray = (self.replay(numbers).key[: len(numbers)] % np.uint64(count)).astype(np.int32)
         return symmetries
 
-    def replay(self, refs: PositionRefs) -> Positions:
+    def replay(self, numbers: MoveNumbers) -> Positions:
         """Return rows of which the first K hold the positions, valid until the next call; their komi is 0."""
-        lengths = np.diff(self._store.moves.first_move)[refs.games]
-        batch = len(self._positions.key)
-        assert len(refs.games) <= batch and (refs.counts <= lengths).all(), "kernels check no bounds"
-        replay_rows(self._positions, self._store.moves, refs, self._work)
-        self._positions.conditions[: len(refs.games), _SUICIDE] = self._store.moves.suicide[refs.games]
+        moves, games = self._store.moves, self._store.games_of(numbers)
+        batch, total = len(self._positions.key), len(moves.points)
+        assert len(numbers) <= batch and ((numbers >= 0) & (numbers < total)).all(), "kernels check no bounds"
+        replay_rows(self._positions, moves, games, numbers, self._work)
+        self._positions.conditions[: len(numbers), _SUICIDE] = moves.suicide[games]
         return self._positions
 
 
@@ -183,53 +177,32 @@ def _firsts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-class ExampleStream(Iterator[ExampleBatch]):
-    """An endless stream of batches of `size` positions; each position comes once an epoch, in a random orientation.
+def example_stream(
+    positions: StoredPositions, size: int, place: Place | None, *, seed: int, for_value: bool
+) -> Iterator[tuple[ExampleBatch, Place]]:
+    """Yield batches of `size` positions without end, each with the place after it (`core.loop.Stream`).
 
-    An incomplete batch at the end of an epoch is dropped; if there are fewer positions than `size`, all of them are one
-    batch.  `for_value` as in `Replayer`.
+    Each position comes once an epoch, in a random orientation.  An incomplete batch at the end of an epoch is dropped;
+    if there are fewer positions than `size`, all of them are one batch.  `for_value` as in `Replayer`.
     """
-
-    def __init__(self, store: GameStore, refs: PositionRefs, size: int, *, seed: int, for_value: bool) -> None:
-        self._store: Final = store
-        self._refs: Final = refs
-        self.positions: Final = len(refs.games)
-        """In an epoch."""
-        self._size: Final = min(size, self.positions)
-        self._seed: Final = seed
-        self._replayer: Final = Replayer(store, self._size, for_value=for_value)
-        self._epoch = self._batch = 0
-        self._order = self._shuffled()
-
-    def state(self) -> dict[str, Any]:
-        """Return the position in the stream, as plain values."""
-        return {"epoch": self._epoch, "batch": self._batch}
-
-    def go_to(self, state: dict[str, Any]) -> None:
-        """Continue where `state` was taken."""
-        self._epoch, self._batch = state["epoch"], state["batch"]
-        self._order = self._shuffled()
-
-    def __next__(self) -> ExampleBatch:
-        """Return the next batch."""
-        if (self._batch + 1) * self._size > self.positions:
-            self.go_to({"epoch": self._epoch + 1, "batch": 0})
-        refs = self._refs.take(self._order[self._batch * self._size :][: self._size])
-        rng = np.random.default_rng((self._seed, self._epoch, self._batch))
-        self._batch += 1
-        count = symmetry_count(self._store.width, self._store.height)
-        return self._replayer.examples(refs, rng.integers(count, size=len(refs.games), dtype=np.int32))
-
-    def _shuffled(self) -> NDArray[np.int64]:
-        """Return the order of the epoch."""
-        return np.random.default_rng((self._seed, self._epoch)).permutation(self.positions)
-
-
-def examples_of(store: GameStore, refs: PositionRefs, *, size: int = BATCH, for_value: bool) -> Iterator[ExampleBatch]:
-    """Yield the positions in their order, up to `size` at a time, as they are.
-
-    `for_value` as in `Replayer`.
-    """
+    store, numbers = positions
+    size, symmetries = min(size, len(numbers)), symmetry_count(store.width, store.height)
     replayer = Replayer(store, size, for_value=for_value)
-    for batch in refs.batches(size):
-        yield replayer.examples(batch, np.full(len(batch.games), IDENTITY, dtype=np.int32))
+    epoch, batch = (place["epoch"], place["batch"]) if place else (0, 0)
+    while True:
+        order = np.random.default_rng((seed, epoch)).permutation(numbers)
+        while (batch + 1) * size <= len(numbers):
+            rng, chosen = np.random.default_rng((seed, epoch, batch)), order[batch * size : (batch + 1) * size]
+            batch += 1
+            examples = replayer.examples(chosen, rng.integers(symmetries, size=size, dtype=np.int32))
+            yield examples, {"epoch": epoch, "batch": batch}
+        epoch, batch = epoch + 1, 0
+
+
+def examples_of(positions: StoredPositions, *, for_value: bool) -> Iterator[ExampleBatch]:
+    """Yield the positions in their order, as they are; `for_value` as in `Replayer`."""
+    store, numbers = positions
+    replayer = Replayer(store, BATCH, for_value=for_value)
+    for begin in range(0, len(numbers), BATCH):
+        chosen = numbers[begin : begin + BATCH]
+        yield replayer.examples(chosen, np.full(len(chosen), IDENTITY, dtype=np.int32))

@@ -14,7 +14,7 @@ A run limited by iterations repeats exactly on a processor, also across interrup
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -79,18 +79,19 @@ class Reinforcement(TrainingRun):
         self._optimizer: Final = torch.optim.SGD(self.net.parameters(), lr=settings.learning_rate)
         self.resume_in_folder(free=_LIMITS, needed=("game",))
 
-    def step(self) -> tuple[Tensor, int]:
-        """Join the pool perhaps, play games, and learn from them; see `TrainingRun`."""
-        if self.steps % self.settings.pool_every == 0:
-            write_values(self._version(self.steps), self.net.state_dict(), "version")
-        rng = np.random.default_rng((self.settings.seed, self.steps))
-        self.load_opponent(rng)
-        games = self._play_against(self._opponent, self.settings.games, rng)
-        write_shard(self.folder / EXPERIENCE / f"{self.steps:06}.npz", games)
-        length = float(np.mean([len(game.points) for game in games]))
-        void_share = float(np.mean([game.winner == EMPTY for game in games]))
-        of_games = torch.tensor([win_rate(games), length, void_share])
-        return torch.cat([self.learn(games), of_games]), self.settings.games
+    def work(self) -> Generator[tuple[Tensor, int], None, None]:
+        """Join the pool now and then, play games, and learn from them; see `TrainingRun`."""
+        while True:
+            if self.steps % self.settings.pool_every == 0:
+                write_values(self._version(self.steps), self.net.state_dict(), "version")
+            rng = np.random.default_rng((self.settings.seed, self.steps))
+            self.load_opponent(rng)
+            games = self._play_against(self._opponent, self.settings.games, rng)
+            write_shard(self.folder / EXPERIENCE / f"{self.steps:06}.npz", games)
+            length = float(np.mean([len(game.points) for game in games]))
+            void_share = float(np.mean([game.winner == EMPTY for game in games]))
+            of_games = torch.tensor([win_rate(games), length, void_share])
+            yield torch.cat([self.learn(games), of_games]), self.settings.games
 
     def load_opponent(self, rng: np.random.Generator) -> None:
         """Have the opponent play as a random version of the run so far; raises ModelError if none can be read."""
@@ -116,10 +117,10 @@ class Reinforcement(TrainingRun):
         parameters, means = list(self.net.parameters()), torch.zeros(2)
         sums = [torch.zeros_like(parameter) for parameter in parameters]
         self.net.train()
-        with ParallelGradients(self.net, self.machine, self._figures) as gradients:
+        with ParallelGradients(self.net, self.machine) as gradients:
             for batch in batches:
                 share = len(batch.planes) / total
-                means += share * gradients.write(batch).cpu()
+                means += share * gradients.write(batch, self._figures).cpu()
                 for summed, parameter in zip(sums, parameters, strict=True):
                     assert parameter.grad is not None, "written just now"
                     summed.add_(parameter.grad, alpha=share)
@@ -162,12 +163,14 @@ def learner_moves(games: Sequence[RecordedGame]) -> list[ExampleBatch]:
     store = GameStore(games)
     learners = np.array([game.learner for game in games], dtype=np.int8)
     outcomes = np.array(advantages(games), dtype=np.float32)
-    refs = store.move_refs()
-    refs = refs.take(np.flatnonzero((refs.to_play == learners[refs.games]) & (store.winners[refs.games] != 0)))
+    stones = store.stones()
+    of_game = store.games_of(stones)
+    stones = stones[(store.moves.colors[stones] == learners[of_game]) & (store.winners[of_game] != EMPTY)]
     replayer, batches = Replayer(store, _BATCH), []
-    for batch in refs.batches(_BATCH):
-        examples = replayer.examples(batch, replayer.played_symmetries(batch))
-        batches.append(examples._replace(outcomes=torch.from_numpy(outcomes[batch.games])))
+    for begin in range(0, len(stones), _BATCH):
+        chosen = stones[begin : begin + _BATCH]
+        examples = replayer.examples(chosen, replayer.played_symmetries(chosen))
+        batches.append(examples._replace(outcomes=torch.from_numpy(outcomes[store.games_of(chosen)])))
     return batches
 
 

@@ -5,7 +5,6 @@ replay it takes a few microseconds, less than to encode the position.  The resul
 `Game` (`evaluation.from_game`) that has not ended and has no button.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -56,23 +55,6 @@ class GameMoves(NamedTuple):
     suicide: NDArray[np.bool_]  # [G] as in `Conditions`
 
 
-class PositionRefs(NamedTuple):
-    """K positions: game number `games[i]` after `counts[i]` moves, with `to_play[i]` as the side to move."""
-
-    games: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    to_play: NDArray[np.int8]
-
-    def take(self, rows: NDArray[np.int64]) -> "PositionRefs":
-        """Return the references at `rows`."""
-        return PositionRefs._make(array[rows] for array in self)
-
-    def batches(self, size: int) -> Iterator["PositionRefs"]:
-        """Yield the references in order, up to `size` at a time."""
-        for begin in range(0, len(self.games), size):
-            yield PositionRefs._make(array[begin : begin + size] for array in self)
-
-
 class ReplayWork(NamedTuple):
     """Work arrays of one thread."""
 
@@ -82,8 +64,9 @@ class ReplayWork(NamedTuple):
 
 
 @spliced_kernel
-def set_up(board: Board, moves: GameMoves, game: int) -> None:
-    """Put the set-up stones of a game on an empty board; nothing is captured."""
+def begin_game(board: Board, empty: Board, moves: GameMoves, game: int) -> None:
+    """Put the set-up stones of a game on the board, and nothing else; nothing is captured."""
+    copy_board(board, empty)
     for i in range(moves.first_stone[game], moves.first_stone[game + 1]):
         set_up_stone(board, wide(moves.stone_points[i]), wide(moves.stone_colors[i]))
 
@@ -108,37 +91,41 @@ def _write_history(positions: Positions, row: int, moves: GameMoves, begin: int,
 
 
 @kernel
-def replay_rows(positions: Positions, moves: GameMoves, refs: PositionRefs, work: ReplayWork) -> None:
-    """Fill row i of `positions` with position i of `refs`, for all i.
+def replay_rows(
+    positions: Positions, moves: GameMoves, games: NDArray[np.int64], numbers: NDArray[np.int64], work: ReplayWork
+) -> None:
+    """Fill row i of `positions` with the position before move number `numbers[i]`, one of game `games[i]`, for all i.
 
-    The games must be legal (superko aside) and not be over after so many moves; that is not checked.
+    The games must be legal (superko aside), and end with their last moves; that is not checked.
     """
-    for row in range(refs.games.size):
-        _replay(positions, row, moves, refs, work)
+    for row in range(numbers.size):
+        _replay(positions, row, moves, wide(games[row]), wide(numbers[row]), work)
 
 
 @kernel
-def write_owners(positions: Positions, count: int, queue: IntArray, owners: IntArray) -> None:
-    """Set owners[i], int32[n], to the owners of the points on the newest board of row i, for the first `count` rows.
+def write_owners(
+    moves: GameMoves, games: NDArray[np.int64], work: ReplayWork, queue: IntArray, owners: IntArray
+) -> None:
+    """Set owners[i], int32[n], to the owners of the points at the end of game `games[i]`, for all i.
 
     Area is counted (`owners_into`); `queue`, int32[n], is a work array.
     """
-    for row in range(count):
-        board = board_of(positions, row, wide(0))
+    board = work.board
+    for row in range(games.size):
+        begin_game(board, work.empty, moves, wide(games[row]))
+        for number in range(moves.first_move[games[row]], moves.first_move[games[row] + 1]):
+            play_or_pass(board, wide(moves.points[number]), wide(moves.colors[number]))
         owners_into(board.color, wide(board.info[STRIDE]), queue, owners[row])
 
 
 @kernel
-def _replay(positions: Positions, row: int, moves: GameMoves, refs: PositionRefs, work: ReplayWork) -> None:
+def _replay(positions: Positions, row: int, moves: GameMoves, game: int, last: int, work: ReplayWork) -> None:
     """Fill a row, see `replay_rows`."""
-    game, count, to_play = wide(refs.games[row]), wide(refs.counts[row]), wide(refs.to_play[row])
     board, superko = work.board, wide(moves.superko[game])
-    begin = wide(moves.first_move[game])
-    last = begin + count
-    copy_board(board, work.empty)
-    set_up(board, moves, game)
+    begin, to_play = wide(moves.first_move[game]), wide(moves.colors[last])
+    begin_game(board, work.empty, moves, game)
     for number in range(begin, last + 1):
-        mover, ago = wide(moves.colors[number]) if number < last else to_play, last - number
+        mover, ago = wide(moves.colors[number]), last - number
         if ago < BOARDS:
             # A game younger than that repeats its first board.
             for older in range(ago, BOARDS if number == begin else ago + 1):
@@ -148,8 +135,8 @@ def _replay(positions: Positions, row: int, moves: GameMoves, refs: PositionRefs
         if number < last:
             play_or_pass(board, wide(moves.points[number]), mover)
     _write_history(positions, row, moves, begin, last)
-    passed = count > 0 and moves.points[last - 1] == PASS and moves.colors[last - 1] != to_play
-    known = wide(count + 1) if superko != SIMPLE_KO else wide(0)
+    passed = last > begin and moves.points[last - 1] == PASS and moves.colors[last - 1] != to_play
+    known = wide(last - begin + 1) if superko != SIMPLE_KO else wide(0)
     is_situational = superko == SITUATIONAL_SUPERKO
     write_forbidden(positions, row, to_play, bool(moves.suicide[game]), is_situational, work.keys[:known])
     finish_row(positions, row, to_play, wide(ENDS) if passed else wide(GOES_ON), wide(0))

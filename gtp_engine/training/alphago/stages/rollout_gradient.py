@@ -21,13 +21,12 @@ from gtp_engine.go.board import (
     Board,
     IntArray,
     clear_ko,
-    copy_board,
     play_assume_legal,
 )
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS
 from gtp_engine.training.alphago.linear_rollouts import LinearWork, begin_linear, find_local, play_linear
 from gtp_engine.training.alphago.neighborhoods import diamond_of, pattern_of
-from gtp_engine.training.alphago.stages.replay import GameMoves, set_up
+from gtp_engine.training.alphago.stages.replay import GameMoves, begin_game
 
 Doubles = NDArray[np.float64]
 
@@ -94,8 +93,7 @@ def diamonds_into(moves: GameMoves, buffers: ReplayBuffers, diamonds: NDArray[np
 @spliced_kernel
 def _begin(moves: GameMoves, game: int, buffers: ReplayBuffers) -> None:
     """Set up a game's first position."""
-    copy_board(buffers.board, buffers.empty)
-    set_up(buffers.board, moves, game)
+    begin_game(buffers.board, buffers.empty, moves, game)
     begin_linear(buffers.board, buffers.linear)
 
 

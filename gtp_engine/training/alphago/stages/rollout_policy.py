@@ -14,6 +14,7 @@ A pattern is identified by the smallest code of its eight orientations.
 A run is a folder with `checkpoint.pt`, log, curves and, at the end, `rollout-policy.npz`.
 """
 
+from collections.abc import Generator
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -190,20 +191,21 @@ class RolloutTrainer(TrainingRun):
         self._squares = np.full(space.size, _FIRST_SQUARE)
         self._buffers = new_replay_buffers(self._train_games, space)
 
-    def step(self) -> tuple[Tensor, int]:
-        """Do one step; the figures are those before it, see `TrainingRun`."""
+    def work(self) -> Generator[tuple[Tensor, int], None, None]:
+        """Do steps; their figures are those before them, see `TrainingRun`."""
         settings, moves = self.settings, self._train_games.moves
-        epoch, place = divmod(self.steps, self._steps_per_epoch)
-        order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train_games.games))
-        gradient = self.space.empty_gradient(self.vector)
-        games = order[place * settings.games_per_step : (place + 1) * settings.games_per_step]
-        add_games(moves, games, gradient, self._buffers)
-        slope = self.space.gradient(gradient) / max(1.0, gradient.counts[POSITIONS])
-        slope += settings.prior / len(moves.points) * self.vector
-        self._squares += slope * slope
-        self.vector -= self.learning_rate * slope / np.sqrt(self._squares)
-        figures = torch.tensor([float(np.linalg.norm(slope)), *_figures(gradient.counts)], dtype=torch.float64)
-        return figures, int(gradient.counts[POSITIONS])
+        while True:
+            epoch, place = divmod(self.steps, self._steps_per_epoch)
+            order = np.random.default_rng((settings.seed, epoch)).permutation(len(self._train_games.games))
+            gradient = self.space.empty_gradient(self.vector)
+            games = order[place * settings.games_per_step : (place + 1) * settings.games_per_step]
+            add_games(moves, games, gradient, self._buffers)
+            slope = self.space.gradient(gradient) / max(1.0, gradient.counts[POSITIONS])
+            slope += settings.prior / len(moves.points) * self.vector
+            self._squares += slope * slope
+            self.vector -= self.learning_rate * slope / np.sqrt(self._squares)
+            figures = torch.tensor([float(np.linalg.norm(slope)), *_figures(gradient.counts)], dtype=torch.float64)
+            yield figures, int(gradient.counts[POSITIONS])
 
     def validate(self) -> Validation:
         """Return the figures on the test games."""

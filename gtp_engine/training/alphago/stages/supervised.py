@@ -7,6 +7,7 @@ played; passes are left out.  Games are split by their names, so that no game is
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -18,9 +19,9 @@ from torch import Tensor
 from gtp_engine.base.errors import counted
 from gtp_engine.training.alphago.stages.game_positions import (
     ExampleBatch,
-    ExampleStream,
     GameStore,
     StoredPositions,
+    example_stream,
     examples_of,
 )
 from gtp_engine.training.alphago.stages.game_records import RecordedGame, split_games
@@ -62,7 +63,7 @@ class ExampleRun(TrainingLoop[Net, ExampleBatch]):
         facts: Mapping[str, Any],
     ) -> None:
         self.positions: Final = positions
-        stream = ExampleStream(*positions[0], learning.batch, seed=learning.seed, for_value=self.for_value)
+        stream = partial(example_stream, positions[0], learning.batch, seed=learning.seed, for_value=self.for_value)
         identity = RunIdentity(net.KIND, asdict(net.shape), {**facts, "learning": asdict(learning)})
         super().__init__(machine.place(net), stream, learning, machine, out, identity)
 
@@ -81,11 +82,11 @@ class ExampleRun(TrainingLoop[Net, ExampleBatch]):
     @torch.no_grad()
     def validate(self) -> Validation:
         """Return the figures of the averaged network on the test positions."""
-        found, (store, refs) = [], self.positions[1]
-        for batch in examples_of(store, refs, for_value=self.for_value):
+        found, tested = [], self.positions[1]
+        for batch in examples_of(tested, for_value=self.for_value):
             outputs = self.machine.run(self.average.module, batch.planes.to(self.machine.device)).cpu()
             found.append(self.measure_tested(outputs, batch).double() * len(batch.planes))
-        means = torch.stack(found).sum(dim=0) / len(refs.games)
+        means = torch.stack(found).sum(dim=0) / len(tested[1])
         return {"test": dict(zip(self.tested_names, means.tolist(), strict=True))}
 
 
@@ -94,11 +95,11 @@ def train(loop: ExampleRun, run: StageRun) -> bool:
 
     Raises ConfigError where a run with other settings is in the folder, and ModelError for one of another kind.
     """
-    (trained, refs), (tested, _) = loop.positions
+    (trained, positions), (tested, _) = loop.positions
     run.bar.log(f"{counted(len(trained.games), 'game')} to train on, {len(tested.games):,} to test on")
     loop.resume_in_folder(free=LIMITS, needed=("stage",))
     parameters = sum(each.numel() for each in loop.module.parameters())
-    run.bar.log(f"{parameters:,} parameters, {loop.machine.title}; {len(refs.games):,} positions to train on")
+    run.bar.log(f"{parameters:,} parameters, {loop.machine.title}; {len(positions):,} positions to train on")
     return run_and_report(loop, run.bar, run.is_stopped)
 
 
@@ -130,10 +131,10 @@ def run_supervised(
     kind = RolloutNet if isinstance(settings, RolloutNetSettings) else PolicyNet
     store, test_store = map(GameStore, split_games(games, settings.test_share))
     shape = NetShape(store.width, store.height, settings.layers, settings.channels)
-    refs, rng = test_store.move_refs(), np.random.default_rng(learning.seed)
-    tested = refs.take(np.sort(rng.permutation(len(refs.games))[: learning.validation_positions]))
+    drawn = np.random.default_rng(learning.seed).permutation(test_store.stones())
+    tested = np.sort(drawn[: learning.validation_positions])
     machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
-    net, positions = new_net(kind, shape, seed=learning.seed), ((store, store.move_refs()), (test_store, tested))
+    net, positions = new_net(kind, shape, seed=learning.seed), ((store, store.stones()), (test_store, tested))
     facts = {"stage": f"supervised {kind.KIND}", "shape": asdict(shape), "test_share": settings.test_share}
     loop = PolicyRun(net, positions, learning, machine, run.out, facts)
     if not train(loop, run):

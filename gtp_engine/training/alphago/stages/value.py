@@ -39,7 +39,6 @@ from gtp_engine.training.alphago.stages.game_records import (
 )
 from gtp_engine.training.alphago.stages.nets import ValueNet, export_run, new_net, read_policy, torch_player
 from gtp_engine.training.alphago.stages.policy_players import SwitchedPlayer, plan_of, uniform_player
-from gtp_engine.training.alphago.stages.replay import PositionRefs
 from gtp_engine.training.alphago.stages.stage_settings import PolicyGameSettings, StageRun, ValueLearning, ValueSettings
 from gtp_engine.training.alphago.stages.supervised import ExampleRun, train
 from gtp_engine.training.core.devices import Machine, choose_machine
@@ -177,9 +176,8 @@ class ValueRun(ExampleRun):
 
 def samples_of(games: Sequence[RecordedGame]) -> StoredPositions:
     """Return the games and the one position of each that is a sample."""
-    moments = np.array([game.moment for game in games], dtype=np.int64)
-    to_play = np.array([game.colors[game.moment] for game in games], dtype=np.int8)
-    return GameStore(games), PositionRefs(np.arange(len(games)), moments, to_play)
+    store = GameStore(games)
+    return store, store.moves.first_move[:-1] + np.array([game.moment for game in games], dtype=np.int64)
 
 
 def run_value(
