@@ -3,7 +3,7 @@
 import random
 import sys
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -66,18 +66,19 @@ def play_command(
     Type moves as coordinates, or move the cursor with the arrow keys and press Enter. During a game `help` lists the
     other commands: undo, hint, score, pass, resign, save and more.
     """
-    from gtp_engine.people.play import GameSettings
+    from gtp_engine.people.play import GameSettings, SharedEngines
     from gtp_engine.people.terminal.typed_command import read_record
 
     number, board = place.game, given_text("game.board_size")
     if new_game.size is not None and board is not None:
         raise click.UsageError("--size with --board-size: both are the lines of the board; leave one out")
+    data = None
     if record is not None:
         given = {"size": new_game.size, "board-size": board, "handicap": new_game.handicap}
         given["free-handicap"] = new_game.free_handicap
         if wrong := [f"--{name}" for name, value in given.items() if value]:
             raise click.UsageError(f"{wrong[0]} with --load: the record decides board and handicap; leave it out")
-        read_record(record, number)  # a mistake is reported before the network is loaded
+        data = read_record(record, number)  # a mistake is reported before the network is loaded
     elif number is not None:
         raise click.UsageError("--game without --load: name the file with the game")
     if new_game.free_handicap and new_game.handicap in (0, 1):
@@ -93,12 +94,6 @@ def play_command(
         has_free_handicap=new_game.free_handicap,
         time=parse_time(new_game.time),
     )
-    _play(config, settings, None if record is None else (record, number), None if color is None else settings.human)
-
-
-def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, color: int | None) -> None:
-    """Play on this terminal; `record`, a file and the number of its game, is continued with `color` if given."""
-    from gtp_engine.people.play import SharedEngines
     from gtp_engine.people.terminal.displays import open_display
     from gtp_engine.people.terminal.terminal_game import TerminalGame
 
@@ -108,8 +103,8 @@ def _play(config: Any, settings: Any, record: tuple[str, int | None] | None, col
         engines.load_kernels()
         with engines.new_engine() as engine, open_display() as display:
             game = TerminalGame(engine, settings, display)
-            if record is not None:
-                game.load(*record, human=color)
+            if data is not None:
+                game.load(data, human=None if color is None else settings.human)
             farewell = game.run()
     try:
         click.echo(farewell, nl=bool(farewell))  # flushes what the display has left, too

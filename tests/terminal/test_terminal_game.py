@@ -24,7 +24,7 @@ from gtp_engine.people.review.lessons import LearningRecord
 from gtp_engine.people.terminal.board_picture import Screen
 from gtp_engine.people.terminal.key_reader import Terminated, cancelled_by_interrupt
 from gtp_engine.people.terminal.terminal_game import TerminalGame, _result_in_words, solve_lessons
-from gtp_engine.people.terminal.typed_command import save
+from gtp_engine.people.terminal.typed_command import read_record, save
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import parse_sgf
 
@@ -246,7 +246,7 @@ class TestFiles:
         (folder / "game.sgf").write_text("(;SZ[7];B[dd];W[bb];B[c")
         script = Script("quit", "no")
         game = TerminalGame(engine, GameSettings(width=7), script)
-        game.load("game", human=WHITE)
+        game.load(read_record("game"), human=WHITE)
         game.run()
         assert script.messages[0].startswith("The record is cut off in a value"), script.messages
         assert "plays" in script.messages[0]
@@ -263,7 +263,7 @@ class TestFiles:
     def test_a_bad_file_to_begin_with(self, engine: Engine, folder: Path) -> None:
         (folder / "bad.sgf").write_text("hello")
         with pytest.raises(SgfError):
-            TerminalGame(engine, GameSettings(width=7), Script()).load("bad.sgf")
+            TerminalGame(engine, GameSettings(width=7), Script()).load(read_record("bad.sgf"))
 
 
 def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

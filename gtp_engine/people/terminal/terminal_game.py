@@ -104,15 +104,11 @@ class TerminalGame:
             "go": self._go,
         }
 
-    def load(self, path: str, number: int | None = None, *, human: int | None = None) -> None:
-        """Continue the game in a file, with this colour for the person or the one that the record gives them.
+    def load(self, data: bytes, human: int | None = None) -> None:
+        """Continue the game of a record, with this colour for the person or the one that the record gives them.
 
-        `number` is that of the game in a file with several.  Raises SgfError, and ModelError if the network does not
-        play such a board.
+        Raises SgfError, and ModelError if the network does not play such a board.
         """
-        self._continue_record(read_record(path, number), human)
-
-    def _continue_record(self, data: bytes, human: int | None = None) -> None:
         given = self._settings
         self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
         loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
@@ -370,7 +366,7 @@ class TerminalGame:
         GameSession.check_record(self._engine, data)
         left = self._leave_game()
         if left is not None:
-            self._continue_record(data)
+            self.load(data)
             self._is_stopped = False
             self._note = f"{left} {self._note}".strip()
 
@@ -438,7 +434,7 @@ class TerminalGame:
     def _resume(self, _argument: str) -> None:
         last = self._copy.last
         if last is not None and not self._session.game.moves:
-            self._continue_record(read_record(str(last)))
+            self.load(read_record(str(last)))
             self._copy.path = last  # which the copies that follow replace
             self._is_saved = False  # but for the copy, which goes when the game is left
             return
