@@ -181,15 +181,12 @@ def _zone(game: Game, colors: IntArray, inside: Grid, surrounding: int) -> Grid 
     zone = inside | (_grown(inside) & (colors != EMPTY))
     if not (defending & zone).any():
         return None
-    while (new := _with_chains(game, zone, defending & zone)).sum() > zone.sum():
-        zone = new
+    points, size = _points_of(game), 0
+    while zone.sum() > size:
+        size = int(zone.sum())
+        chains = [point for stone in points[defending & zone] for point in game.chain(int(stone))]
+        zone = zone | _grown(np.isin(points, chains))
     return zone if (zone & (colors == surrounding)).any() else None
-
-
-def _with_chains(game: Game, zone: Grid, stones: Grid) -> Grid:
-    """Return the zone with the chains of these stones and one line around them."""
-    points = _points_of(game)
-    return zone | _grown(np.isin(points, [point for stone in points[stones] for point in game.chain(int(stone))]))
 
 
 def _points_of(game: Game) -> IntArray:
