@@ -8,8 +8,8 @@ from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import Move, parse_vertex
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.lessons import People
-from gtp_engine.people.review.openings import Opening, OpeningMove, compared, moves_played, openings_of
-from gtp_engine.sgf import SgfRecord, parse_sgf
+from gtp_engine.people.review.openings import Opening, OpeningMove, compared, moves_played, opening_of
+from gtp_engine.sgf import parse_sgf
 
 GAMES = {
     "upper right": "(;SZ[5]RE[B+R];B[dd];W[bb];B[db])",
@@ -23,16 +23,9 @@ GAMES = {
 }
 
 
-def known(games: dict[str, str], before: dict[str, Opening]) -> dict[str, Opening]:
-    def read(name: str) -> tuple[SgfRecord, str] | None:
-        record = parse_sgf(games[name].encode())
-        return record, record.result or ""
-
-    return openings_of([(name, float(len(text))) for name, text in games.items()], read, before)
-
-
 def index_of(games: dict[str, str]) -> list[Opening]:
-    return [*known(games, {}).values()]
+    records = [parse_sgf(text.encode()) for text in games.values()]
+    return [opening_of(record, record.result or "") for record in records]
 
 
 def point_of(vertex: str) -> int:
@@ -73,16 +66,6 @@ def test_a_stone_that_a_move_leaves_symmetric_has_one_move_for_both_sides() -> N
     (move,) = moves_played(after("C3"), "5k", None, index)
     assert (move.games, move.black, move.white) == (2, 1, 1)
     assert move.vertex == "C5", "nearest to the upper right, the highest"
-
-
-def test_a_game_that_goes_on_or_is_deleted_counts_as_it_is_now() -> None:
-    games = dict(GAMES)
-    before = known(games, {})
-    games["unfinished"] = "(;SZ[5]RE[B+F];B[db];W[dd])"
-    del games["upper right"]
-    index = known(games, before).values()
-    assert moves_played(after(), "5k", None, index)[0] == OpeningMove("D4", None, 3, 2, 1)
-    assert sum(move.games for move in moves_played(after("D4"), "5k", None, index)) == 3
 
 
 def test_people_of_the_rank_play_a_move_and_all_that_are_the_same() -> None:

@@ -20,7 +20,7 @@ from web.test_play_socket import NEW, ask, in_base_64
 
 from gtp_engine import Config, Game, Rules
 from gtp_engine.engine.shared_engines import SharedEngines
-from gtp_engine.people.review import Effort, annotated, game_analysis, review_game
+from gtp_engine.people.review import Effort, GameAnalysis, annotated, game_analysis, review_game
 from gtp_engine.people.web import engine_host, game_reviews
 from gtp_engine.people.web.engine_host import Precedence
 from gtp_engine.people.web.game_reviews import FinishedReview, GameReviews, SavedReviews, review_record
@@ -65,7 +65,8 @@ async def finish(socket: Any) -> list[dict[str, Any]]:
 
 
 def reviewed_now(record: bytes, config: Config) -> FinishedReview:
-    return review_record(record, config, AreaEvaluator(), None, Effort(), lambda share, review: None)
+    analysis = GameAnalysis(config, AreaEvaluator(), Effort())
+    return review_record(record, config, analysis, None, lambda share, review: None)
 
 
 def test_a_record_without_komi_is_reviewed_with_the_servers() -> None:
@@ -167,7 +168,7 @@ def test_a_review_of_the_older_format_is_opened(tmp_path: Path) -> None:
     saved.write(name, {"format": 2, "message": {"state": "finished"}, "files": old})
     opened = saved.load(name)
     assert opened is not None and {kind: opened.file(kind) for kind in files} == files
-    assert opened.message(name)["review"]["players"]["B"]["name"] == "本因坊"
+    assert opened.review["players"]["B"]["name"] == "本因坊"
     accuracies = saved.accuracies()
     saved.save(name, finished)
     assert saved.accuracies() == accuracies and accuracies[name]["line"][0] == ["B", "C3"]

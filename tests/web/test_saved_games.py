@@ -17,6 +17,7 @@ from web.test_play_socket import ask, noted_engines
 from gtp_engine import read_headers
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.people.web import saved_games
+from gtp_engine.people.web.open_games import OpenGames
 from gtp_engine.people.web.saved_games import DamagedFileError, JsonFileError, SavedGame, SavedGames, new_id
 
 
@@ -103,3 +104,18 @@ def test_a_game_with_any_value_in_any_field_opens_or_is_refused(tmp_path: Path) 
                 opened[field] += 1
         engine.close()
     assert opened == OPENED
+
+
+def test_a_game_that_goes_on_is_read_again_for_its_opening(tmp_path: Path) -> None:
+    host: Any = None
+    saved, names = SavedGames(tmp_path), ["0" * 16, "1" * 16, "2" * 16]
+    games, read = OpenGames(host, saved), list[str]()
+    for name in names:
+        saved.save(name, saved_game("(;SZ[5]RE[B+R];B[cc])"))
+    saved.load = lambda name: read.append(name) or SavedGames.load(saved, name)  # type: ignore[method-assign]
+    assert [each.winner for each in games.openings(names[2])] == ["B", "B"]
+    saved.save(names[0], saved_game("(;SZ[5]RE[W+R];B[cc];W[bb])"))
+    os.utime(tmp_path / f"{names[0]}.json", (1, 1))
+    saved.remove(names[1])
+    assert [each.winner for each in games.openings(None)] == ["B", "W"]
+    assert sorted(read) == [names[0], names[0], names[1], names[2]], "the one that stayed is known"

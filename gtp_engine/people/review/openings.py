@@ -1,6 +1,6 @@
 """An opening explored: what people of a rank play in a position, how games went on from there, what the moves lose.
 
-    openings_of    the openings of games on record
+    opening_of     the opening of a game on record
     moves_played   the moves of a position in these games, found by their positions, and by people
     compared       the same with what they lose, and with those that a search prefers
 
@@ -8,7 +8,7 @@ Positions that are reflections or rotations of each other are the same one, and 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -93,34 +93,14 @@ def _symmetries(width: int, height: int) -> _Symmetries:
 
 
 class Opening(NamedTuple):
-    """The opening of a game: the move that followed each position, when the game was written, and who won."""
+    """The opening of a game: the move that followed each position, and who won."""
 
-    written: float
     moves: dict[int, int]
     winner: str
 
 
-def openings_of(
-    names: Iterable[tuple[str, float]],
-    read: Callable[[str], tuple[SgfRecord, str] | None],
-    known: Mapping[str, Opening],
-) -> dict[str, Opening]:
-    """Return the openings of games, by name and when they were written; those that are `known` are not read again.
-
-    `read` returns a game's record and its result.
-    """
-    found = {}
-    for name, written in names:
-        opening = known.get(name)
-        if opening is None or opening.written != written:
-            record, result = read(name) or (None, "")
-            opening = Opening(written, {} if record is None else _opening_moves(record), result[:1])
-        found[name] = opening
-    return found
-
-
-def _opening_moves(record: SgfRecord) -> dict[int, int]:
-    """Return the move that followed each position of an opening, which ends where the record makes no sense."""
+def opening_of(record: SgfRecord, result: str) -> Opening:
+    """Return the opening of a game with this result; it ends where the record makes no sense."""
     game = Game(record.width, record.height)
     count = game.width * game.height // _POINTS_A_MOVE
     if record.later_setups:
@@ -137,7 +117,7 @@ def _opening_moves(record: SgfRecord) -> dict[int, int]:
             game.play(move, tolerant=True)
     except TengenError:
         pass
-    return moves
+    return Opening(moves, result[:1])
 
 
 def moves_played(game: Game, rank: str, people: People | None, openings: Iterable[Opening]) -> list[OpeningMove]:

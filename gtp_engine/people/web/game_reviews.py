@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -79,6 +80,9 @@ _PROBLEM_VISITS: Final = 200
 FORMATS: Final = ("html", "sgf")
 """The files of a review that pages offer."""
 
+OnFound = Callable[[float, Mapping[str, Any] | None], None]
+"""Receives the share that is done, from 0 to 1, and what has been found."""
+
 
 class FinishedReview(NamedTuple):
     """A finished review: the record that was reviewed, and what `GameReview.to_json` has written of it."""
@@ -95,10 +99,6 @@ class FinishedReview(NamedTuple):
             return None
         page, record = (base64.b64decode(values["files"][kind], validate=True) for kind in ("html", "sgf"))
         return FinishedReview(record, {**json.loads(_DATA_IN_PAGE.findall(page.decode())[0])})
-
-    def message(self, name: str) -> Message:
-        """Return the last message about the review of the game `name`."""
-        return _message(name, "finished", 1.0, self.review)
 
     def file(self, format: str) -> bytes:
         """Return the page or the annotated record, which a record that is a review already is itself."""
@@ -122,19 +122,12 @@ def _message(name: str, state: str, share: float, review: Mapping[str, Any] | No
 
 
 def review_record(
-    data: bytes,
-    config: Config,
-    evaluator: Evaluator | None,
-    people: People | None,
-    effort: Effort,
-    send: Callable[[float, Mapping[str, Any] | None], None],
+    data: bytes, config: Config, analysis: GameAnalysis, people: People | None, send: OnFound
 ) -> FinishedReview:
-    """Return the review of a record, with what `people` play; `send` receives how much is done, and what is found.
+    """Return the review of a record, with what `people` play.
 
-    Raises ConfigError without an evaluator, SgfError for a record that cannot be reviewed, and what the evaluator
-    raises.
+    Raises SgfError for a record that cannot be reviewed, and what the analysis raises.
     """
-    analysis = GameAnalysis(config, evaluator, effort, group=GROUP)
     line, saved = _line_of(data, config), SavedWork(None, "")
     sent: list[Finding] = []
 
@@ -174,7 +167,7 @@ class SavedReviews(JsonFiles):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "review")
-        self._accuracies: dict[tuple[str, float], Message] = {}  # by name and time of the file
+        self._accuracy: Final = lru_cache(2 * MOST_REVIEWS)(self._read_accuracy)  # some were written again since
 
     def save(self, name: str, review: FinishedReview) -> None:
         """Write the review of the game `name`; raises JsonFileError."""
@@ -188,22 +181,20 @@ class SavedReviews(JsonFiles):
 
     def accuracies(self) -> dict[str, Message]:
         """Return by games the `line` that was reviewed, and the accuracy of "B" and "W", None without a move."""
-        self._accuracies = {
-            (name, written): self._accuracies.get((name, written)) or self._accuracy(name)
-            for name, written in self.newest()[:MOST_REVIEWS]
-        }
-        return {name: accuracy for (name, _), accuracy in self._accuracies.items() if accuracy}
+        found = {}
+        for name, written in self.newest()[:MOST_REVIEWS]:
+            with suppress(JsonFileError, TypeError, LookupError):
+                found[name] = self._accuracy(name, written)
+        return found
 
-    def _accuracy(self, name: str) -> Message:
-        """Return the accuracies in a file, nothing for one that holds none."""
-        with suppress(JsonFileError, TypeError, LookupError):
-            if (finished := self.load(name)) is not None:
-                players, moves = finished.review["players"], finished.review["moves"]
-                return {
-                    "line": [[move["color"], move["vertex"]] for move in moves],
-                    **{color: players[color]["accuracy"] for color in ("B", "W")},
-                }
-        return {}
+    def _read_accuracy(self, name: str, _written: float) -> Message:
+        """Return the accuracies in a file as it was written at this time; raises one of these errors without any."""
+        finished = self.load(name)
+        if finished is None:
+            raise LookupError(name)
+        players, moves = finished.review["players"], finished.review["moves"]
+        line = [[move["color"], move["vertex"]] for move in moves]
+        return {"line": line, **{color: players[color]["accuracy"] for color in ("B", "W")}}
 
 
 class GameReviews:
@@ -230,7 +221,9 @@ class GameReviews:
         finished = await self._find(name)
         if self._running == name and self._latest:
             return self._latest
-        return {"type": "review", "id": name, "state": "none"} if finished is None else finished.message(name)
+        if finished is None:
+            return {"type": "review", "id": name, "state": "none"}
+        return _message(name, "finished", 1.0, finished.review)
 
     async def recall(self, game: OpenGame) -> None:
         """Take over the review that is stored in the record of a game, if it has one and no newer one is known."""
@@ -298,8 +291,8 @@ class GameReviews:
             loop.call_soon_threadsafe(self._tell, _message(name, "running", share, review))
 
         def work() -> FinishedReview:
-            record = game.reviewable_record()
-            return review_record(record, self.host.config, *self.guests(cancel), effort, send)
+            record, config, (network, people) = game.reviewable_record(), self.host.config, self.guests(cancel)
+            return review_record(record, config, GameAnalysis(config, network, effort, group=GROUP), people, send)
 
         try:
             finished = await asyncio.to_thread(work)

@@ -12,8 +12,9 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from functools import lru_cache
 from math import ceil
 from typing import Any, Final, NamedTuple
 
@@ -22,7 +23,7 @@ from gtp_engine.engine import Engine
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import is_own_output
-from gtp_engine.people.review.openings import Opening, openings_of
+from gtp_engine.people.review.openings import Opening, opening_of
 from gtp_engine.people.web.access import Pace, by_address, network_of
 from gtp_engine.people.web.client_socket import CHECK, ClientSocket, Locks
 from gtp_engine.people.web.engine_host import EngineHost, NetworkMenu
@@ -376,7 +377,7 @@ class OpenGames:
         self._names: Final = Locks()
         """Of each game, so that it is opened only once; no one who holds one may ask for another one."""
         self._choosing: Final = asyncio.Lock()
-        self._openings: dict[str, Opening] = {}
+        self._opening_of: Final = lru_cache(2 * INDEXED)(self._read_opening)  # some files were written again since
         self._indexing: Final = threading.Lock()
 
     @property
@@ -468,20 +469,18 @@ class OpenGames:
                     break
         return found
 
-    def openings(self, shown: str | None) -> Iterable[Opening]:
+    def openings(self, shown: str | None) -> list[Opening]:
         """Return those of the newest games but the one that is `shown`; waits for the disk, for a thread."""
-
-        def read(name: str) -> tuple[SgfRecord, str] | None:
-            with contextlib.suppress(TengenError):
-                saved = self._saved.load(name)
-                record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
-                return record, saved.result or record.result or ""
-            return None
-
         with self._indexing:
-            newest = [each for each in self._saved.newest()[:INDEXED] if each[0] != shown]
-            self._openings = openings_of(newest, read, self._openings)
-            return self._openings.values()
+            return [self._opening_of(*each) for each in self._saved.newest()[:INDEXED] if each[0] != shown]
+
+    def _read_opening(self, name: str, _written: float) -> Opening:
+        """Return the opening of a game as it was written at this time, none of one that cannot be read."""
+        with contextlib.suppress(TengenError):
+            saved = self._saved.load(name)
+            record = parse_sgf(saved.sgf.encode(errors="surrogatepass"))
+            return opening_of(record, saved.result or record.result or "")
+        return Opening({}, "")
 
     def error_message(self, error: Exception, where: str) -> Message:
         """Return the message about an error that was caught; an unexpected one, as seen `where`, is logged whole."""
