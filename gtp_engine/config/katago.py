@@ -114,14 +114,10 @@ class _Form:
 
 def _limit(most: float, unlimited: Value) -> _Form:
     """Return the form of a limit: KataGo's values from `most` up mean no limit, which is `unlimited` here."""
-
-    def read(word: str) -> Value:
-        try:
-            return unlimited if float(word) >= most else word
-        except ValueError:
-            return word
-
-    return _Form(read, lambda value: most if value == unlimited else value)
+    return _Form(
+        lambda word: _converted(word, lambda value: unlimited if value >= most else word),
+        lambda value: most if value == unlimited else value,
+    )
 
 
 _COLOR_FORM: Final = _Form(lambda word: _COLORS.get(word, word), lambda value: str(value).upper())
@@ -143,16 +139,16 @@ _ORIENTATION_FORM: Final = _Form(
 
 _SYMMETRIES_FORM: Final = _Form(_read_symmetries, lambda value: ALL_SYMMETRIES if value else 1)
 
-_WINRATE_FORM: Final = _Form(  # KataGo's value of a game is win − loss, from −1 to 1
-    lambda word: _converted(word, lambda value: (value + 1.0) / 2.0),
-    lambda winrate: _converted(str(winrate), lambda value: 2.0 * value - 1.0),
+_WINRATE_FORM: Final = _Form(  # KataGo's value is win − loss, from −1 to 1; without the error of binary fractions
+    lambda word: _converted(word, lambda value: round((value + 1.0) / 2.0, 12)),
+    lambda winrate: _converted(str(winrate), lambda value: round(2.0 * value - 1.0, 12)),
 )
 
 
-def _converted(word: str, formula: Callable[[float], float]) -> Value:
-    """Return the result of a formula for a number, without the error of binary fractions; other text as it is."""
+def _converted(word: str, formula: Callable[[float], Value]) -> Value:
+    """Return the result of a formula for a number; other text as it is."""
     try:
-        return round(formula(float(word)), 12)
+        return formula(float(word))
     except (ValueError, OverflowError):
         return word
 
