@@ -206,7 +206,7 @@ class GameReviews:
     def __init__(self, host: EngineHost, games: OpenGames, saved: SavedReviews) -> None:
         self.host: Final = host
         self.saved: Final = saved
-        self._games: Final = games
+        self.games: Final = games
         self._lock: Final = asyncio.Lock()
         self._human: tuple[Evaluator, RankTable | None] | None = None
         self._loading: Final = threading.Lock()
@@ -249,7 +249,7 @@ class GameReviews:
         async with self._lock:
             if self._running == game.name:
                 return
-            if self._games.is_shown(self._running):
+            if self.games.is_shown(self._running):
                 raise TengenError("another game is being reviewed; try again when that review is finished")
             await self._end()
             self._running, self._latest, self._cancel = game.name, {}, CancelToken()
@@ -301,10 +301,10 @@ class GameReviews:
         except GuestCancelled:
             pass
         except Exception as error:
-            self._games.publish(name, self._games.error_message(error, "in a review"))
+            self.games.publish(name, self.games.error_message(error, "in a review"))
         finally:
             self._running = ""
-            self._games.publish(name, await self.message(name))
+            self.games.publish(name, await self.message(name))
 
     async def _find(self, name: str) -> FinishedReview | None:
         """Return the finished review of a game, if there is one, from memory or else from disk."""
@@ -345,7 +345,7 @@ class GameReviews:
     def _tell(self, message: Message) -> None:
         """Show what has been found to the game's pages."""
         self._latest = message
-        self._games.publish(message["id"], message)
+        self.games.publish(message["id"], message)
 
 
 class Studies:
@@ -354,9 +354,7 @@ class Studies:
     Coroutines and methods are for the event loop; `send` is called there.
     """
 
-    def __init__(self, games: OpenGames, reviews: GameReviews, send: Callable[[Message], None]) -> None:
-        self._host: Final = reviews.host
-        self._games: Final = games
+    def __init__(self, reviews: GameReviews, send: Callable[[Message], None]) -> None:
         self._reviews: Final = reviews
         self._send: Final = send
         self._turn: Final = asyncio.Lock()
@@ -378,11 +376,11 @@ class Studies:
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, people = self._reviews.guests(cancel)
-            moves = moves_played(game, rank, people, self._games.openings(on_page))
+            moves = moves_played(game, rank, people, self._reviews.games.openings(on_page))
             is_last = network is None or not network.info.has_score
             yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": is_last}
             if network is not None and not is_last:
-                moves = compared(game, moves, self._host.config, network)
+                moves = compared(game, moves, self._reviews.host.config, network)
                 yield {"type": "openings", "number": number, "moves": [*map(asdict, moves)], "is_last": True}
 
         self._begin(work)
@@ -394,7 +392,8 @@ class Studies:
 
         def work(cancel: CancelToken) -> Iterator[Message]:
             network, _people = self._reviews.guests(cancel)
-            solver = LifeAndDeath(self._host.config, network, _PROBLEM_VISITS, wrong_moves=0, deeper=DEEPER[:1])
+            config = self._reviews.host.config
+            solver = LifeAndDeath(config, network, _PROBLEM_VISITS, wrong_moves=0, deeper=DEEPER[:1])
             solution = solver.solve(game, color, asked=asked)
             lines = {move.point: [*map(game.vertex, move.line)] for move in solution.moves}
             yield {
@@ -410,7 +409,7 @@ class Studies:
     def _asked(self, query: Mapping[str, Any]) -> tuple[Game, int]:
         """Return the position after all moves of a query, and the number by which the page knows it."""
         number = Fields(query).integer("number", 0, MOST_QUESTIONS)
-        asked, _ = parse_query({**query, "id": "study"}, self._host.config)
+        asked, _ = parse_query({**query, "id": "study"}, self._reviews.host.config)
         return asked.game_at(len(asked.moves)), number
 
     def _begin(self, work: Callable[[CancelToken], Iterator[Message]]) -> None:
@@ -433,4 +432,4 @@ class Studies:
         except GuestCancelled:
             pass
         except Exception as error:
-            self._send(self._games.error_message(error, "in a question of a page"))
+            self._send(self._reviews.games.error_message(error, "in a question of a page"))

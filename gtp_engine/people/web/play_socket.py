@@ -49,7 +49,7 @@ from gtp_engine.people.review.problems import problem_values, problems_in
 from gtp_engine.people.web.access import ROLE, Role
 from gtp_engine.people.web.client_socket import MAX_MESSAGE, ClientSocket, Seats, accepted, too_many_values
 from gtp_engine.people.web.game_reviews import GameReviews, Studies
-from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, OpenGames, SessionMethod
+from gtp_engine.people.web.open_games import LISTED, Message, OpenGame, SessionMethod
 from gtp_engine.people.web.saved_games import MOST_GAMES
 from gtp_engine.protocols.analysis.query import MAX_KOMI, Fields
 from gtp_engine.protocols.analysis.server import as_text
@@ -80,10 +80,10 @@ PageCommand = Callable[[Fields], Awaitable[Message | None]]
 T = TypeVar("T")
 
 
-async def serve_page(request: web.Request, games: OpenGames, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
+async def serve_page(request: web.Request, reviews: GameReviews, seats: Seats) -> web.StreamResponse:
     """Follow the requests of a page until it goes."""
     async with accepted(request, seats) as client:
-        page = _Page(client, games, reviews, request)
+        page = _Page(client, reviews, request)
         try:
             await page.run()
         finally:
@@ -94,15 +94,15 @@ async def serve_page(request: web.Request, games: OpenGames, reviews: GameReview
 class _Page:
     """A page: it shows one game at a time."""
 
-    def __init__(self, client: ClientSocket, games: OpenGames, reviews: GameReviews, request: web.Request) -> None:
+    def __init__(self, client: ClientSocket, reviews: GameReviews, request: web.Request) -> None:
         self._role: Final = request[ROLE]
         self._client: Final = client
-        self._games: Final = games
+        self._games: Final = reviews.games
         self._reviews: Final = reviews
         self._shown: OpenGame | None = None
         self._loading: asyncio.Task[None] | None = None
         self._problems: list[bytes] = []
-        self._studies: Final = Studies(games, reviews, self._send)
+        self._studies: Final = Studies(reviews, self._send)
         self._commands: Final = self.commands()
 
     def commands(self) -> dict[str, tuple[Role, PageCommand]]:

@@ -15,7 +15,7 @@ import signal
 import ssl
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -25,6 +25,7 @@ from typing import Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.typedefs import Handler
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.base.files import data_folder, make_private, owning
@@ -246,19 +247,18 @@ def new_application(
     application.on_response_prepare.append(access.on_prepare)
     sockets = Seats(MAX_SOCKETS, per_address, "connection")
     engines = Seats(MAX_ENGINES, ADDRESS_ENGINES, "engine")
-    application.router.add_get("/invitation", access.invite)
-    queues = set[LineQueue]()
-    gtp = partial(serve_gtp, host=host, seats=sockets, engines=engines, operations=operations, queues=queues)
-    application.router.add_get("/gtp", gtp)
-    open_games = OpenGames(host, SavedGames(games))
-    analysis = partial(serve_analysis, host=host, seats=sockets, records=open_games.records)
-    application.router.add_get("/analysis", analysis)
+    queues, open_games = set[LineQueue](), OpenGames(host, SavedGames(games))
     reviews = GameReviews(host, open_games, SavedReviews(games / "reviews"))
     health = Health(operations, host, open_games, access, {"socket": sockets, "engine": engines})
-    application.router.add_get(HEALTH, health.health)
-    application.router.add_get("/metrics", health.metrics)
-    application.router.add_get("/play", partial(serve_page, games=open_games, reviews=reviews, seats=sockets))
-    for path, handler in static_pages():
+    handlers: dict[str, Handler] = {
+        "/invitation": access.invite,
+        "/gtp": partial(serve_gtp, host=host, seats=sockets, engines=engines, operations=operations, queues=queues),
+        "/analysis": partial(serve_analysis, host=host, seats=sockets, records=open_games.records),
+        "/play": partial(serve_page, reviews=reviews, seats=sockets),
+        HEALTH: health.health,
+        "/metrics": health.metrics,
+    }
+    for path, handler in (*handlers.items(), *static_pages()):
         application.router.add_get(path, handler)
 
     async def run_parts(_: web.Application) -> AsyncIterator[None]:
@@ -277,7 +277,7 @@ def new_application(
     return application
 
 
-def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]]:
+def static_pages() -> Iterator[tuple[str, Handler]]:
     """Yield paths, with what answers them."""
     for file in (*sorted(FOLDER.iterdir()), *SHARED):
         if file.suffix in _TYPES:
@@ -291,7 +291,7 @@ def static_pages() -> Iterator[tuple[str, Callable[[web.Request], Awaitable[web.
         yield f"/texts-{language}.json", _handler(json.dumps(texts).encode(), "application/json")
 
 
-def _handler(body: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+def _handler(body: bytes, kind: str) -> Handler:
     charset = None if kind == _TYPES[".png"] else "utf-8"
     packed = gzip.compress(body, mtime=0)
     tag = hashlib.sha256(body).hexdigest()[:16]
