@@ -19,7 +19,6 @@ from gtp_engine.people.review import (
     new_review,
     read_game,
 )
-from gtp_engine.people.review.game_line import read_variations
 from gtp_engine.people.review.review_files import FileReviewer, RecordSource, Terms
 
 RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
@@ -27,7 +26,7 @@ MAIN = 4  # positions of the main line: places 0 to 3
 
 
 def line_of(data: bytes) -> GameLine:
-    return read_variations(data, read_game(data, rules=Rules()), rules=Rules(), komi=None)
+    return read_game(data, rules=Rules(), variations=True)
 
 
 def vertices(line: GameLine) -> list[list[str]]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from gtp_engine.go.coords import BLACK, WHITE, Move
 from gtp_engine.go.game import Game
 from gtp_engine.go.rules import Rules
 from gtp_engine.sgf import SgfRecord, parse_sgf, play_record
-from gtp_engine.sgf.game_tree import GameNode, GameTree
+from gtp_engine.sgf.game_tree import GameTree
 from gtp_engine.sgf.reader import record_of
 from gtp_engine.sgf.record import replay
 
@@ -58,7 +58,7 @@ class Variation(NamedTuple):
 class GameLine:
     """The main line of a game; `positions[k]` is the one after k moves, so there is one more than moves.
 
-    With `variations` (see `read_variations`) there are more; `notes` say which were left out, and which
+    With `variations` (see `read_game`) there are more; `notes` say which were left out, and which
     moves cannot be compared.  `seconds` is the time that each move took, None where the record does not tell it.
     """
 
@@ -95,16 +95,17 @@ class GameLine:
         return self.positions[0].game.komi
 
 
-def read_game(data: bytes, *, rules: Rules, komi: float | None = None) -> GameLine:
-    """Return the main line of the first game in an SGF file.
+def read_game(data: bytes, *, rules: Rules, komi: float | None = None, variations: bool = False) -> GameLine:
+    """Return the main line of the first game in an SGF file, and its `variations` if they are wanted.
 
-    It ends before a move that cannot be played.  `rules` and `komi` are for records that name none.  Raises SgfError
-    for a record that cannot be read, and for one without moves.
+    It ends before a move that cannot be played; variations that cannot be read are left out, with a note.  `rules` and
+    `komi` are for records that name none.  Raises SgfError for a record that cannot be read, and for one without moves.
     """
     _, record = play_record(parse_sgf(data), rules=rules, komi=komi)
     if not record.moves:
         raise SgfError("; ".join(["the record has no moves to review", *record.notes]))
-    return replace(_line_of(record, rules, komi), seconds=_seconds_used(data, len(record.moves)))
+    line = replace(_line_of(record, rules, komi), seconds=_seconds_used(data, len(record.moves)))
+    return _with_variations(line, data, rules, komi) if variations else line
 
 
 _BYOYOMI: Final = re.compile(r"[0-9]+\s*[x×]\s*([0-9]+(?:\.[0-9]+)?)")
@@ -163,20 +164,14 @@ def notes_on_changes(positions: Sequence[GamePosition]) -> tuple[str, ...]:
     return (f"the record changes the position after move {numbers}: what was lost there is not known",)
 
 
-def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | None) -> GameLine:
-    """Return the line with the variations of its record; `rules` and `komi` are for records that name none.
-
-    What cannot be read is left out, with a note.  Raises SgfError for a record that cannot be read.
-    """
-    tree = GameTree(data)
-    seen: dict[int, int] = {}  # the place of the position after each node of an earlier line
-    variations: list[Variation] = []
-    notes = list(line.notes)
-    places = list(line.positions)
-    for number, path in enumerate(node.path() for node in tree.nodes() if not node.children):
-        if number == 0:
-            _add_nodes(seen, path, 0, 0, first_place=1)
-            continue
+def _with_variations(line: GameLine, data: bytes, rules: Rules, komi: float | None) -> GameLine:
+    """Return the line with the variations of its record; what cannot be read is left out, with a note."""
+    paths = (node.path() for node in GameTree(data).nodes() if not node.children)
+    main = next(paths)
+    places, notes, variations = list(line.positions), list(line.notes), list[Variation]()
+    # The place of the position after each node of an earlier line.
+    seen = dict(zip((node.id for node in main), accumulate(node.moves for node in main), strict=True))
+    for number, path in enumerate(paths, start=1):
         if number > MOST_VARIATIONS:
             notes.append(f"the record has more than {counted(MOST_VARIATIONS, 'variation')}; the others were left out")
             break
@@ -193,24 +188,15 @@ def read_variations(data: bytes, line: GameLine, *, rules: Rules, komi: float | 
         if not np.array_equal(whole.positions[moves].game.board.color, places[branch].game.board.color):
             notes.append(f"the variation after move {moves} was left out: it sets up another position")
             continue
-        before = chain([branch], count(len(places)))
-        positions = tuple(replace(each, before=next(before)) for each in whole.positions[moves + 1 :])
-        nodes = _add_nodes(seen, path[start:], branch, moves, first_place=len(places))
-        if positions:
-            numbers = tuple(nodes.get(position.number) for position in positions)
+        own = [branch, *range(len(places), len(places) + len(whole.moves) - moves)]  # its places, from the branch on
+        last, played = dict[int, int](), moves
+        for node in path[start:]:
+            played += node.moves
+            seen[node.id], last[played] = own[played - moves], node.id
+        after = zip(whole.positions[moves + 1 :], own, strict=False)
+        if positions := tuple(replace(position, before=before) for position, before in after):
+            numbers = tuple(last.get(position.number) for position in positions)
             variations.append(Variation(whole.moves[moves:], positions, numbers))
             places += positions
             notes += notes_on_changes(positions)
     return replace(line, variations=tuple(variations), notes=tuple(notes))
-
-
-def _add_nodes(
-    seen: dict[int, int], nodes: list[GameNode], place: int, moves: int, *, first_place: int
-) -> dict[int, int]:
-    """Add the nodes of a line after a place; return for each number of moves the last node after that many moves."""
-    before, last = moves, {}
-    for node in nodes:
-        moves += node.moves
-        seen[node.id] = first_place + moves - before - 1 if moves > before else place
-        last[moves] = node.id
-    return last

@@ -46,7 +46,7 @@ from gtp_engine.people.review.game_analysis import (
     SavedWork,
     seeded,
 )
-from gtp_engine.people.review.game_line import read_game, read_variations
+from gtp_engine.people.review.game_line import read_game
 from gtp_engine.people.review.game_review import Finding, GameReview, new_review
 from gtp_engine.people.review.lessons import People, completed, open_people
 from gtp_engine.sgf import read_sgf_file
@@ -158,18 +158,16 @@ class FileReviewer:
             return ReviewOutcome(source, failure=f"{type(error).__name__}: {error}")
 
     def _review(self, source: RecordSource, progress: OnProgress) -> ReviewOutcome:
-        whole = source.read()
-        data = game_in(whole, self.terms.game)
+        terms, whole = self.terms, source.read()
+        data = game_in(whole, terms.game)
         if data != whole:  # of several games
-            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{self.terms.game}"))
+            source = replace(source, target=source.target.with_name(f"{source.target.name}-game{terms.game}"))
         if is_own_output(data):
             return ReviewOutcome(source)
-        line = read_game(data, rules=self.terms.rules, komi=self.terms.komi)
-        if self.terms.variations:
-            line = read_variations(data, line, rules=self.terms.rules, komi=self.terms.komi)
+        line = read_game(data, rules=terms.rules, komi=terms.komi, variations=terms.variations)
         people = None if self.people is None else self.people.name
-        key = self.analysis.key(data, line, *(name for name in (self.terms.player, people) if name is not None))
-        whole_key = key + _WITH_TERRITORY if self.terms.territory else key
+        key = self.analysis.key(data, line, *(name for name in (terms.player, people) if name is not None))
+        whole_key = key + _WITH_TERRITORY if terms.territory else key
         finished = _finished(source.target, key)
         has_all = finished is not None and all(_path(source.target, kind).exists() for kind in _KINDS)
         if finished is not None and has_all and finished["key"] == whole_key:
@@ -182,11 +180,11 @@ class FileReviewer:
             findings = [
                 Finding.from_json(each) for part in (finished, *finished["variations"]) for each in part["positions"]
             ]
-        review = replace(new_review(line, findings, self.analysis.network(line)), player=self.terms.player)
+        review = replace(new_review(line, findings, self.analysis.network(line)), player=terms.player)
         if finished is None:
             review = self.complete(review) if self.complete else completed(review, self.analysis, self.people)
         result = {**(finished or review.to_json()), "key": whole_key}
-        write_files(source.target, data, review, result, territory=self.terms.territory)
+        write_files(source.target, data, review, result, territory=terms.territory)
         saved.remove()
         return ReviewOutcome(source, result)
 
