@@ -107,27 +107,25 @@ def of_each_game(
     paths: Paths, make: Callable[[str, str], T], pass_over: Callable[[SgfError], None] | None
 ) -> Iterator[T]:
     """Yield what `make` returns for the text and the encoding of each game in files, see `read_headers`."""
+    refuse = pass_over or _raised
     for path in _files(paths):
         try:
             data = read_sgf_file(str(path), most_bytes=None)
             texts = _texts_in(data) or [text_of(sgf_of(data))]
         except SgfError as error:
-            _refuse(f"{path}: {error}", pass_over)
+            refuse(SgfError(f"{path}: {error}"))
             continue
         for number, (text, encoding) in enumerate(texts, 1):
             try:
                 made = make(text, encoding)
             except SgfError as error:
-                _refuse(f"{path}, game {number}: {error}", pass_over)
+                refuse(SgfError(f"{path}, game {number}: {error}"))
             else:
                 yield made
 
 
-def _refuse(message: str, pass_over: Callable[[SgfError], None] | None) -> None:
-    error = SgfError(message)
-    if pass_over is None:
-        raise error
-    pass_over(error)
+def _raised(error: SgfError) -> None:
+    raise error
 
 
 def records_in(folder: Path) -> list[Path]:
