@@ -156,11 +156,9 @@ def position_hashes(game: Game, to_play: int) -> tuple[str, str]:
     The second is the same for positions that are rotations or reflections of each other.  History and superko do not
     count.
     """
-    points = board_points(game.width, game.height)
-    colors = game.board.color[list(points)].astype(np.uint8)
+    grid, points = game.to_numpy().astype(np.uint8), board_points(game.width, game.height)
     if game.ko_point in points:
-        colors[points.index(game.ko_point)] = _KO_MARK
-    grid = colors.reshape(game.height, game.width)
+        grid.flat[points.index(game.ko_point)] = _KO_MARK
     hashes = [_hash(np.rot90(each, turns), to_play) for each in (grid, grid.T) for turns in range(4)]
     return hashes[0], min(hashes)
 
