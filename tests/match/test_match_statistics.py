@@ -149,7 +149,7 @@ def test_verdicts() -> None:
     for pairs, verdict in ((won, "H1"), (lost, "H0"), (even, "undecided")):
         result = SprtResult(test, pairs, log_likelihood_ratio(pairs, elo0=0, elo1=100))
         assert result.verdict == verdict
-        assert (result.lower, result.upper) == pytest.approx((-2.2513, 2.8904), abs=1e-4)
+        assert result.bounds == pytest.approx((-2.2513, 2.8904), abs=1e-4)
 
 
 def test_the_state_of_a_test_as_text_and_in_the_json() -> None:
@@ -164,7 +164,7 @@ def test_the_state_of_a_test_as_text_and_in_the_json() -> None:
         "beta": 0.05,
         "pairs": [0, 0, 1, 0, 1],
         "llr": result.llr,
-        "bounds": [result.lower, result.upper],
+        "bounds": list(result.bounds),
         "verdict": "undecided",
     }
     won = run_sprt(Sprt(0, 200), won_by(*["first"] * 60))

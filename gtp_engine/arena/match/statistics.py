@@ -54,7 +54,7 @@ _BISECTIONS: Final = 100
 
 @dataclass(frozen=True)
 class SprtResult:
-    """The state of a test: `llr` between `lower`, where H0 is accepted, and `upper`, where H1 is.
+    """The state of a test: `llr` between the `bounds` at which H0 and H1 are accepted.
 
     `pairs` counts the pairs with each of `PAIR_SCORES`.
     """
@@ -64,21 +64,16 @@ class SprtResult:
     llr: float
 
     @property
-    def lower(self) -> float:
-        """Return the log-likelihood ratio at which H0 is accepted."""
-        return math.log(self.test.beta / (1 - self.test.alpha))
-
-    @property
-    def upper(self) -> float:
-        """Return the log-likelihood ratio at which H1 is accepted."""
-        return math.log((1 - self.test.beta) / self.test.alpha)
+    def bounds(self) -> tuple[float, float]:
+        """Return the log-likelihood ratios at which H0 and H1 are accepted."""
+        alpha, beta = self.test.alpha, self.test.beta
+        return math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
 
     @property
     def verdict(self) -> Verdict:
         """Return which hypothesis the results accept, if any."""
-        if self.llr <= self.lower:
-            return "H0"
-        return "H1" if self.llr >= self.upper else "undecided"
+        lower, upper = self.bounds
+        return "H0" if self.llr <= lower else "H1" if self.llr >= upper else "undecided"
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object."""
@@ -86,7 +81,7 @@ class SprtResult:
             **vars(self.test),
             "pairs": list(self.pairs),
             "llr": self.llr,
-            "bounds": [self.lower, self.upper],
+            "bounds": list(self.bounds),
             "verdict": self.verdict,
         }
 
@@ -94,8 +89,9 @@ class SprtResult:
         """Return the result as a line of text."""
         accepted = {"H0": self.test.elo0, "H1": self.test.elo1}.get(self.verdict)
         end = "undecided" if accepted is None else f"{self.verdict} accepted (Elo {accepted:+g})"
+        lower, upper = self.bounds
         return (
-            f"LLR {self.llr:+.2f} of {self.lower:.2f} … {self.upper:+.2f} after {sum(self.pairs)} pairs, "
+            f"LLR {self.llr:+.2f} of {lower:.2f} … {upper:+.2f} after {sum(self.pairs)} pairs, "
             f"Elo {self.test.elo0:+g} against {self.test.elo1:+g}: {end}"
         )
 
