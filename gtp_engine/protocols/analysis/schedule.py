@@ -19,7 +19,7 @@ slice in turn, whatever their priorities and however much they ask for.
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from gtp_engine.protocols.analysis.query import Query
@@ -46,7 +46,7 @@ class Job:
 
     `owner` is the schedule of the client who asked for it; `send` receives the responses.
 
-    `cancel` ends its searches; `searched` are the seconds of search it has had.
+    `search` goes on by a slice with each step; `cancel` ends it, and `searched` are the seconds that it has taken.
     """
 
     def __init__(self, query: Query, turn: int, arrival: int, owner: "Schedule") -> None:
@@ -56,6 +56,7 @@ class Job:
         self.owner: Final = owner
         self.send: Final = owner.send
         self.order: Final = (-self.priority, arrival)
+        self.search: Iterator[None] | None = None
         self.cancel: Final = CancelToken()
         self.searched = 0.0
 

@@ -34,8 +34,6 @@ class Worker:
     schedule: SharedSchedule
     engines: "Callable[[], SharedEngines]"
     log: Callable[[str], None]
-    _searches: dict[Job, Iterator[None]] = field(init=False, default_factory=dict)
-    """The jobs that have begun, each between two slices."""
     _idle: list[Searcher] = field(init=False, default_factory=list)
     """Searchers that are reused instead of creating new ones, and the configuration for which they can be."""
     _idle_config: Config | None = field(init=False, default=None)
@@ -54,12 +52,11 @@ class Worker:
 
     def _work_on(self, job: Job) -> None:
         """Search for a slice and send the response or report that is due."""
-        if job not in self._searches:
-            self._searches[job] = self._search(job)
+        job.search = job.search or self._search(job)
         try:
-            next(self._searches[job])
+            next(job.search)
         except StopIteration:
-            self._forget(job)
+            job.owner.finished(job)
 
     def _search(self, job: Job) -> Iterator[None]:
         """Search for a job until it is over, and send its reports and its response; yields between two slices."""
@@ -136,11 +133,7 @@ class Worker:
         if isinstance(task, Job):
             field = {"field": "overrideSettings"} if isinstance(error, ConfigError) else {}
             task.send({"id": task.query.id, **field, "error": reason})
-            self._forget(task)
-
-    def _forget(self, job: Job) -> None:
-        job.owner.finished(job)
-        self._searches.pop(job, None)
+            task.owner.finished(task)
 
 
 def _request(job: Job, watch: Callable[[Progress], bool], *, resumes: bool) -> SearchRequest:
