@@ -108,7 +108,7 @@ class TrainingRun(ABC):
         self.folder: Final = folder
         self._identity: Final = identity
         self._schedule: Final = schedule
-        self._means = _Means(self.names)
+        self._means = _Means()
         self.steps = self.samples = 0
         self.seconds = 0.0
 
@@ -178,7 +178,7 @@ class TrainingRun(ABC):
         except TrainingError:  # the weights are useless
             raise
         except BaseException:
-            if self.steps and all(map(math.isfinite, self._means.signs)):
+            if self.steps and all(map(math.isfinite, self._means.values[:2])):
                 self.save()
             raise
         self._save_if_finite()
@@ -186,7 +186,7 @@ class TrainingRun(ABC):
 
     def _train(self, observe: Observer, is_stopped: Callable[[], bool]) -> None:
         """Do the steps of `run`."""
-        saved, self._means = time.monotonic(), _Means(self.names)
+        saved, self._means = time.monotonic(), _Means()
         with closing(self.work()) as steps:
             while self.fraction < 1 and not is_stopped():
                 started, due = time.monotonic(), self._validations_due()
@@ -208,11 +208,12 @@ class TrainingRun(ABC):
 
     def _save_if_finite(self) -> None:
         """Write the checkpoint; raises TrainingError if the steps since the last report made the weights useless."""
-        self._check(*self._means.signs)
+        self._check()
         self.save()
 
-    def _check(self, gradient: float, loss: float) -> None:
-        """Raise TrainingError if a mean of either is NaN or infinite."""
+    def _check(self) -> None:
+        """Raise TrainingError if a mean since the last report shows that the weights are useless: NaN or infinite."""
+        gradient, loss, *_ = self._means.values
         for name, value in (("loss", loss), ("gradient", gradient)):
             if not math.isfinite(value):
                 advice = "resume from the last checkpoint, or begin again with a lower learning rate"
@@ -220,9 +221,11 @@ class TrainingRun(ABC):
 
     def _report(self, observe: Observer, *, validates: bool) -> None:
         """Report the steps since the last report and, if it `validates`, the figures of a validation."""
+        self._check()
         done = (self.fraction, self.steps, self.samples, self.seconds, self.learning_rate)
-        progress = RunProgress(*done, *self._means.take())
-        self._check(progress.gradient, progress.figures["loss"])
+        gradient, *figures = self._means.values
+        progress = RunProgress(*done, gradient, dict(zip(self.names, figures, strict=True)), self._means.speed)
+        self._means = _Means()
         observe(progress, None)
         if validates:
             started = time.monotonic()
@@ -272,8 +275,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
             closing(prefetched(self._stream(self._place))) as batches,
         ):
             for batch, place in batches:
-                gradients.count_statistics(self.counts_statistics())
-                figures = gradients.write(batch, self.figures)
+                figures = gradients.write(batch, self.figures, counts=self.counts_statistics())
                 gradient = nn.utils.clip_grad_norm_(self.module.parameters(), self._learning.clip or math.inf)
                 self._optimizer.step(self.learning_rate)
                 self._place = place
@@ -297,8 +299,7 @@ class TrainingLoop(TrainingRun, Generic[Module, Positions]):
 class _Means:
     """Means over the positions since the last report: of the gradient's norm and of the run's figures."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
+    def __init__(self) -> None:
         self._sums: Tensor | None = None
         self._samples = 0
         self._since = time.monotonic()
@@ -310,18 +311,11 @@ class _Means:
         self._samples += samples
 
     @property
-    def signs(self) -> tuple[float, float]:
-        """Means that show whether the weights are usable: the gradient's norm and the loss; 0 without a step."""
-        if self._sums is None:
-            return 0.0, 0.0
-        gradient, loss = (self._sums[:2] / max(1, self._samples)).tolist()
-        return gradient, loss
+    def values(self) -> list[float]:
+        """The gradient's norm, the loss and the other figures; the first two are 0 without a step."""
+        return [0.0, 0.0] if self._sums is None else (self._sums / max(1, self._samples)).tolist()
 
-    def take(self) -> tuple[float, Figures, float]:
-        """Return the gradient's norm, the figures and the samples per second, and start again."""
-        assert self._sums is not None, "there has been a step"
-        gradient, *figures = (self._sums / max(1, self._samples)).tolist()
-        now = time.monotonic()
-        speed = self._samples / (now - self._since)
-        self._sums, self._samples, self._since = None, 0, now
-        return gradient, dict(zip(self._names, figures, strict=True)), speed
+    @property
+    def speed(self) -> float:
+        """Positions a second."""
+        return self._samples / (time.monotonic() - self._since)

@@ -72,18 +72,16 @@ def _like(batch: Positions, tensors: Iterable[Tensor]) -> Positions:
 class ParallelGradients(Generic[Module]):
     """Computes the gradients of `module` in the threads of the machine; a context manager.
 
-    Each of several threads has a copy of the module that shares its weights and has statistics of its own; these are
-    averaged after each step while norms count them (`count_statistics`; at first as the module does).
+    Each thread but the first has a copy of the module that shares its weights and has statistics of its own; these are
+    averaged after each step in which norms count them.
     """
 
     def __init__(self, module: Module, machine: Machine) -> None:
-        threads = machine.shares
-        self._module = module
         self._machine = machine
         self._parameters = trained(module)
         shared = {id(parameter): parameter for parameter in module.parameters()}  # each copy has its own statistics
-        self._copies = [deepcopy(module, {**shared}) for _ in range(threads)] if threads > 1 else [module]
-        self._counts = any(norm.counts for norm in norms_of(module))
+        self._modules = [module, *(deepcopy(module, {**shared}) for _ in range(machine.shares - 1))]
+        self._norms = [norm for each in self._modules for norm in norms_of(each)]
         self._pool = machine.pool()
 
     def __enter__(self) -> Self:
@@ -92,41 +90,37 @@ class ParallelGradients(Generic[Module]):
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
 
-    def count_statistics(self, counts: bool) -> None:
-        """Have norms take their statistics from batches, or leave them as they are."""
-        if counts != self._counts:
-            for module in (self._module, *self._copies):
-                for norm in norms_of(module):
-                    norm.counts = counts
-            self._counts = counts
-
-    def write(self, batch: Positions, figures_of: Callable[[Module, Positions], Tensor]) -> Tensor:
+    def write(
+        self, batch: Positions, figures_of: Callable[[Module, Positions], Tensor], *, counts: bool = False
+    ) -> Tensor:
         """Write the gradients of `batch` into the module's parameters; return its figures.
 
-        `figures_of` returns those of a share, means over its positions, as a vector that begins with the loss.
+        `figures_of` returns those of a share, means over its positions, as a vector that begins with the loss.  If it
+        `counts`, norms take their statistics from the batch; otherwise they leave them as they are.
         """
+        for norm in self._norms:
+            norm.counts = counts
 
         def compute(module: Module, share: Positions) -> tuple[tuple[Tensor, ...], Tensor]:
             figures = figures_of(module, on_device(share, self._machine.device))
             return torch.autograd.grad(figures[0], self._parameters), figures.detach()
 
-        shares = split(batch, len(self._copies))
-        results = list(self._pool.map(compute, self._copies, shares))
+        shares = split(batch, len(self._modules))
+        results = list(self._pool.map(compute, self._modules, shares))
         weights = [len(share[0]) / len(batch[0]) for share in shares]
         for i, parameter in enumerate(self._parameters):
             parameter.grad = _weighted_sum([gradients[i] for gradients, _ in results], weights)
-        if self._counts and len(self._copies) > 1:
+        if counts and len(self._modules) > 1:
             self._average_statistics(len(shares))
         return _weighted_sum([figures for _, figures in results], weights)
 
     @torch.no_grad()
     def _average_statistics(self, used: int) -> None:
-        """Give the module and all copies the mean statistics of the first `used` copies."""
-        buffers = (self._module.buffers(), *(copy.buffers() for copy in self._copies))
-        for buffer, *of_copies in zip(*buffers, strict=True):
-            buffer.copy_(torch.stack(of_copies[:used]).mean(dim=0))
-            for each in of_copies:
-                each.copy_(buffer)
+        """Give the module and all copies the mean statistics of the first `used` of them."""
+        for buffers in zip(*(module.buffers() for module in self._modules), strict=True):
+            mean = torch.stack(buffers[:used]).mean(dim=0)
+            for buffer in buffers:
+                buffer.copy_(mean)
 
 
 def trained(module: nn.Module) -> list[nn.Parameter]:

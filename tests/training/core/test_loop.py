@@ -146,8 +146,7 @@ def write_gradients(
     """Write the gradients of a batch into the module's parameters; return its figures."""
     machine = choose_machine("cpu", precision, threads=threads)
     with ParallelGradients(machine.place(module), machine) as gradients:
-        gradients.count_statistics(counts)
-        return gradients.write(batch, lambda *share: figures_of(*share, machine, LOSS_WEIGHTS))
+        return gradients.write(batch, lambda *share: figures_of(*share, machine, LOSS_WEIGHTS), counts=counts)
 
 
 def test_shares_of_a_batch_give_the_gradient_of_the_whole() -> None:
@@ -302,10 +301,10 @@ def test_a_loss_of_nan_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: p
         next(loop.module.parameters()).fill_(float("nan"))
     write = ParallelGradients.write
 
-    def failing_write(*arguments: Any) -> torch.Tensor:
+    def failing_write(*arguments: Any, **how: Any) -> torch.Tensor:
         if ending == "error" and loop.steps == 5:
             raise OSError("the disk is gone")
-        return write(*arguments)
+        return write(*arguments, **how)
 
     monkeypatch.setattr(ParallelGradients, "write", failing_write)
     with pytest.raises(OSError if ending == "error" else TrainingError):

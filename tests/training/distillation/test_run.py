@@ -210,11 +210,11 @@ def test_a_run_without_validation_says_so(tmp_path: Path, capfd: pytest.CaptureF
 def test_a_run_goes_on_with_smaller_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, write, steps = tiny_config(tmp_path), ParallelGradients.write, list[Any]()
 
-    def fail(*arguments: Any) -> Any:
+    def fail(*arguments: Any, **how: Any) -> Any:
         steps.append(arguments)
         if len(steps) == 4:
             raise torch.OutOfMemoryError
-        return write(*arguments)
+        return write(*arguments, **how)
 
     monkeypatch.setattr(ParallelGradients, "write", fail)
     message = r"^batches of 16 do not fit into the memory of cpu; continue with a smaller --batch \(`train resume`\)$"
