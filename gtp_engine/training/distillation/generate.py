@@ -91,10 +91,7 @@ class SeenKeys:
 
     def add(self, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Add keys; return for each of them whether it was new."""
-        places = np.searchsorted(self._sorted, keys)
-        known = np.zeros(len(keys), dtype=bool)
-        inside = places < len(self._sorted)
-        known[inside] = self._sorted[places[inside]] == keys[inside]
+        known = np.searchsorted(self._sorted, keys, side="right") > np.searchsorted(self._sorted, keys)
         for i, key in enumerate(keys.tolist()):
             known[i] |= key in self._recent
             self._recent.add(key)

@@ -19,7 +19,7 @@ B is the number of rows, K of them are taken, A = H·W.
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,7 +32,7 @@ from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, new_evaluation, new_positions, put_row
 from gtp_engine.go.constants import BLACK, MAX_SIZE, MIN_SIZE, PASS
 from gtp_engine.go.coords import board_points
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, replayed
 from gtp_engine.nn.encoders import KatagoV7Encoder
 from gtp_engine.nn.symmetry import IDENTITY
 from gtp_engine.training.core.game_data import sgf_games
@@ -265,18 +265,18 @@ class _Queue:
         self._labeller: Final = Labeller(*board)
         self._games: list[int] = []
 
-    def add_game(self, record: Game, number: int) -> Iterator[LabelledBlock]:
+    def add_game(self, game: Game, number: int) -> Iterator[LabelledBlock]:
         """Add the positions of a game; yield the blocks that become full."""
-        game = Game(record.width, record.height, record.rules, record.komi)
-        game.set_up(record.setup_stones, record.first_player)
         rows = GameRows(self._latest)
-        for move in record.moves:
-            if move.color == game.to_play:
-                yield from self._add(rows, game, number)
-            game.play(move, tolerant=True)
-            if game.is_over:
+        for past, move in zip_longest(replayed(game), game.moves):
+            if past.is_over:
                 return
-        yield from self._add(rows, game, number)
+            if move is None or move.color == past.to_play:
+                rows.fill(0, past)
+                put_row(self._positions, len(self._games), self._latest, 0)
+                self._games.append(number)
+                if len(self._games) == len(self._positions.key):
+                    yield from self.flush()
 
     def flush(self) -> Iterator[LabelledBlock]:
         """Yield a block of the waiting positions, if there are any."""
@@ -288,11 +288,3 @@ class _Queue:
         samples = self._labeller.label(self._positions, self._evaluation, self._games, self._optimistic)
         self._games = []
         yield LabelledBlock(self._board, samples, time.perf_counter() - began)
-
-    def _add(self, rows: GameRows, game: Game, number: int) -> Iterator[LabelledBlock]:
-        """Add the position of a game; yield a block if that fills it."""
-        rows.fill(0, game)
-        put_row(self._positions, len(self._games), self._latest, 0)
-        self._games.append(number)
-        if len(self._games) == len(self._positions.key):
-            yield from self.flush()
