@@ -104,8 +104,8 @@ def framed(game: Game, region: frozenset[int]) -> Frame | None:
     """
     points = _points_of(game)
     colors, inside = game.board.color[points], np.isin(points, list(region))
-    zones = [(each, zone) for each in (BLACK, WHITE) if (zone := _zone(game, colors, inside, each)) is not None]
-    zones = [(each, _to_near_edges(zone)) for each, zone in zones]
+    enclosed = ((each, _zone(game, colors, inside, each)) for each in (BLACK, WHITE))
+    zones = [(each, _to_near_edges(zone)) for each, zone in enclosed if zone is not None]
     zones.sort(key=lambda each: (-_outer_share(colors, each[1], each[0]), each[1].sum()))
     if len(zones) == 2 and _outer_share(colors, zones[0][1], zones[0][0]) < CLEAR_SHARE:
         zones.insert(0, (EMPTY, zones[0][1] | zones[1][1]))

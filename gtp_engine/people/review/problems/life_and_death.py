@@ -92,11 +92,13 @@ class LifeAndDeath:
         They default to the side to play, and to the `region_of` the stones.  `asked` is a point that is compared in any
         case; one outside the region leaves the next move there to the other side, as a pass does.  The position becomes
         the start of a new game: bans by ko are forgotten.  `cancel` ends the searches early.  Raises IllegalMoveError
-        if there is no legal move in the region, InvalidVertexError and InvalidColorError.
+        if there is no legal move in the region or at `asked`, InvalidVertexError and InvalidColorError.
         """
         color = game.to_play if color is None else to_color(color)
         region = region_of(game) if region is None else frozenset(game.all_on_board(region))
         start = _afresh(game, color)
+        if asked is not None and asked not in (PASS, *region):
+            start.copy().play(asked, color)  # raises IllegalMoveError
         frame = framed(start, region) or Frame(_afresh(start, color, ko=Ko.SIMPLE), start, region)
         if self._nodes:
             fight = fight_in(frame, self._nodes, cancel)
@@ -152,7 +154,6 @@ class LifeAndDeath:
                 moves.append(first_move(frame, line, 1.0 - after.winrate, success))
             moves.sort(key=lambda move: -move.winrate)
         if asked is not None and asked not in (PASS, *frame.region):
-            frame.original.copy().play(asked, color)
             request = success.request(SearchRequest(limits, restrictions=(*inside, *no_pass)), color)
             (after,) = self._search.run([(_after(board, PASS, is_retaken=False), opponent(color))], request)
             reply = () if after.best is None else tuple(map(frame.outside, after.best.pv[: LINE - 1]))

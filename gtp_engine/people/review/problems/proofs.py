@@ -133,8 +133,6 @@ def proved_moves(fight: Fight, asked: int | None, others: int) -> tuple[Solution
     """Return what is proved of the best first move, of `asked` and of up to `others` more; none if not of `asked`."""
     assert fight.proof is not None
     best, found, frame = fight.proof.line[0], list[SolutionMove](), fight.frame
-    if asked is not None and asked not in (PASS, *frame.region):
-        frame.original.copy().play(asked, frame.color)
     (x, y), width = point_to_xy(best, width=fight.board.width), fight.board.width
     places = ((point, *point_to_xy(point, width=width)) for point in sorted(fight.points - {best}))
     nearest = [point for point, *_at in sorted(places, key=lambda each: abs(each[1] - x) + abs(each[2] - y))]
