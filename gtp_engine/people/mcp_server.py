@@ -264,7 +264,7 @@ class GoTools:
         with self._answering() as question:
             solver = LifeAndDeath(self._engine.config, self._engine.evaluator, _visits(visits), deeper=DEEPER[:1])
             solution = solver.solve(game, parse_color(first), points, cancel=question.cancel)
-        basis = self._basis(game, visits, None) | {"note": "expected, not proved; a winrate near 50% is often a ko"}
+        basis = self._basis(game, visits) | {"note": "expected, not proved; a winrate near 50% is often a ko"}
         if solution.is_proved:
             basis = {"method": "a proof; the explanation says for which surroundings", "is_exact": True}
         return {"answer": solution.answer, "explanation": solution.to_text(), "rests_on": basis}
@@ -339,13 +339,12 @@ class GoTools:
             request = SearchRequest(limits, reporting=Reporting(PROGRESS_SECONDS, count))
             report = self._engine.search(MOST_SECONDS, request=request)
             count(report)
-        return report, self._basis(game, report.visits, time.monotonic() - started)
+        return report, self._basis(game, report.visits) | {"seconds": round(time.monotonic() - started, 1)}
 
-    def _basis(self, game: Game, visits: int, seconds: float | None) -> dict[str, Any]:
+    def _basis(self, game: Game, visits: int) -> dict[str, Any]:
         evaluator = self._engine.evaluator
         network = "none, random playouts" if evaluator is None else evaluator.info.on(game.width, game.height).name
-        found = {"method": "search", "is_exact": False, "visits": visits, "network": network}
-        return found if seconds is None else found | {"seconds": round(seconds, 1)}
+        return {"method": "search", "is_exact": False, "visits": visits, "network": network}
 
 
 TOOLS: Final = tuple(name for name in vars(GoTools) if not name.startswith("_"))

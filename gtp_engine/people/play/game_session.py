@@ -91,11 +91,8 @@ class GameSession:
         self._clocks_after: dict[int, Mapping[int, TimeLeft]] = {
             number: {parse_color(color): left for color, left in clocks.items()}
             for number, clocks in extras.clocks.items()
-        }
-        if self._clocks_after:
-            self._set_clocks_back()
-        else:
-            self._clocks_after[len(self.game.moves)] = self.clock.at_last_move()
+        } or {len(self.game.moves): self.clock.at_last_move()}
+        self._set_clocks_back()
         engine.set_time_settings(settings.time)
         self._continue()
 

@@ -20,7 +20,7 @@ from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Requ
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.named_networks import BUILTIN, default_name, named_networks, shipped_folder
-from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork
+from gtp_engine.nn.network_catalogue import BEST
 from gtp_engine.nn.network_files import begin_faster_copy, onnx_files
 from gtp_engine.nn.published_networks import get_network
 from gtp_engine.protocols.analysis.schedule import SharedSchedule
@@ -126,8 +126,6 @@ class NetworkMenu(NamedTuple):
 
     names: dict[str, str]
     current: str
-    best: PublishedNetwork | None
-    """The best one that is published, unless it is among them."""
 
     @staticmethod
     def of(config: Config) -> "NetworkMenu":
@@ -145,7 +143,7 @@ class NetworkMenu(NamedTuple):
                 key = BUILTIN if is_builtin else name
                 names[key] = name if info.sizes == ANY_BOARD else f"{name} ({info.sizes})"
         names.setdefault(current, Path(current).stem)
-        return NetworkMenu(names, current, None if PUBLISHED[0].name in names else PUBLISHED[0])
+        return NetworkMenu(names, current)
 
 
 class Precedence:

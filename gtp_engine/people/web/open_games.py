@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import GameStateError, SgfError, TengenError, counted
 from gtp_engine.engine import Engine
+from gtp_engine.nn.network_catalogue import PUBLISHED
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of, state_of
 from gtp_engine.people.play.game_state import node_values, rows_of
 from gtp_engine.people.review.annotations import is_own_output
@@ -388,8 +389,9 @@ class OpenGames:
 
     async def networks(self) -> Message:
         """Return the networks to choose from as a message."""
-        names, current, best = await asyncio.to_thread(NetworkMenu.of, self._host.config)
-        found = None if best is None else {"name": best.name, "megabytes": round(best.wheel_bytes / 1e6)}
+        names, current = await asyncio.to_thread(NetworkMenu.of, self._host.config)
+        best = PUBLISHED[0]
+        found = None if best.name in names else {"name": best.name, "megabytes": round(best.wheel_bytes / 1e6)}
         return {"type": "networks", "names": names, "current": current, "best": found}
 
     async def use_network(self, name: str) -> Message:
