@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from typing_extensions import TypeAliasType
 
-from gtp_engine.compiled.arrays import zeros
+from gtp_engine.compiled.arrays import copy_used, zeros
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Alias: Any = TypeAliasType("Alias", NDArray[Scalar], type_params=(Scalar,))
@@ -20,3 +20,15 @@ def test_fields_have_the_numbers_and_the_axes_that_they_name(array: Any) -> None
     work: Any = zeros(NamedTuple("Work", fields), n=7, B=3, seed=5)
     assert [(each.dtype, each.shape) for each in work[:2]] == [(np.int32, (7,)), (np.uint8, (3, 2))]
     assert not work.queue.any() and work.seed == 5
+
+
+def test_the_entries_in_use_are_copied_to_a_larger_structure() -> None:
+    inner: Any = NamedTuple("Inner", [("ages", Annotated[NDArray[np.int8], "N"])])
+    pairs, info = Annotated[NDArray[np.int8], "N", 2], Annotated[NDArray[np.int8], 2]
+    kind: Any = NamedTuple("Outer", [("inner", inner), ("pairs", pairs), ("info", info)])
+    small, large = (zeros(kind, N=length) for length in (3, 5))
+    for array in (small.inner.ages, small.pairs, small.info):
+        array[:] = 1
+    copy_used(large, small, N=2)
+    assert large.inner.ages.tolist() == [1, 1, 0, 0, 0]
+    assert large.pairs.sum() == 4 and not large.info.any()

@@ -29,6 +29,18 @@ def zeros(kind: type[T], **given: Any) -> T:
     return kind(*made)
 
 
+def copy_used(target: T, source: T, **used: int) -> None:
+    """Copy the first entries of arrays to others as long or longer: as many as are `used` of their first axes, by name.
+
+    Arrays whose first axis is not named stay as they are.
+    """
+    for own, other, (_name, _numbers, axes) in zip(target, source, _fields(type(source)), strict=True):
+        if not axes:
+            copy_used(own, other, **used)
+        elif axes[0] in used:
+            own[: used[axes[0]]] = other[: used[axes[0]]]
+
+
 @cache
 def _fields(kind: type[tuple[Any, ...]]) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """Return the name, the kind of numbers and the axes of each field; one without axes is a structure, or given."""

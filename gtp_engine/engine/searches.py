@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gtp_engine.base.errors import ConfigError
+from gtp_engine.compiled.arrays import zeros
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
 from gtp_engine.engine.book.book import orientation
@@ -170,11 +171,11 @@ def new_searcher(resources: Resources, config: Config) -> Searcher:
     if evaluator is None or not resources.uses_network(config):
         return RolloutSearch(config.search, None if evaluator is None else evaluator.info)
     from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
-    from gtp_engine.search.puct.transpositions import PLACES, new_remembered
+    from gtp_engine.search.puct.transpositions import PLACES, Remembered
 
     search = PuctSearch(config, evaluator, resources.human)
     if config.puct.remember:
-        search.remembered = resources.remembered = resources.remembered or new_remembered(PLACES)
+        search.remembered = resources.remembered = resources.remembered or zeros(Remembered, places=PLACES)
     return search
 
 

@@ -85,7 +85,7 @@ def test_an_evaluation_is_corrected_by_half_of_the_error_of_its_bucket(color: in
 
 @pytest.mark.parametrize("nodes", [1, 3, 1000])
 def test_a_key_has_one_bucket_also_in_a_full_table(nodes: int) -> None:
-    bias = subtree_bias.new_subtree_bias(nodes)
+    bias = new_tree(nodes, 1, Extras(bias=True)).bias
     keys = np.random.default_rng(1).integers(0, 2**64, nodes, dtype=np.uint64)
     keys[nodes // 2 :] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
     for _ in range(2):

@@ -31,13 +31,7 @@ from gtp_engine.search.puct import tree as trees
 from gtp_engine.search.puct.expand import MeansWork, remember, update_means
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
-from gtp_engine.search.puct.transpositions import (
-    find_or_add_node,
-    new_remembered,
-    new_transpositions,
-    position_key,
-    repeats_late,
-)
+from gtp_engine.search.puct.transpositions import Remembered, find_or_add_node, position_key, repeats_late
 from gtp_engine.search.puct.tree_store import ReusableTree
 from gtp_engine.search.puct.utility import Params
 
@@ -83,7 +77,7 @@ def test_how_early_a_position_may_come_again(diagram: str, move: str, moves: int
 
 
 def test_a_key_belongs_to_one_node_also_in_a_full_table() -> None:
-    table = new_transpositions(50)
+    table = trees.new_tree(50, 1, trees.Extras(graph=True)).graph
     keys = np.random.default_rng(1).integers(1, 2**64, 50, dtype=np.uint64)
     keys[25:] |= np.uint64(0xFFFFFFFF << 32)  # all of these begin at the last slot
     assert [find_or_add_node(table, keys[node], node) for node in range(1, 50)] == list(range(1, 50))
@@ -296,7 +290,7 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
 
     Its share is 1 / (1 + 3 · 0.5 · (1 + 2 · 0.25)) = 4 / 13.
     """
-    remembered = new_remembered(8)
+    remembered = zeros(Remembered, places=8)
     tree, work = trees.new_tree(3, 3, trees.Extras(graph=True, remembered=remembered)), zeros(MeansWork, n=9)
     settings = config(static_score_weight=0, dynamic_score_weight=0)
     params = params_of(settings, Game(9), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=True)
@@ -324,7 +318,7 @@ def test_means_are_drawn_towards_what_is_remembered() -> None:
 
 
 def test_a_shorter_search_replaces_nothing_and_a_place_goes_to_the_least_visited() -> None:
-    remembered = new_remembered(4)
+    remembered = zeros(Remembered, places=4)
     tree = trees.new_tree(8, 8, trees.Extras(graph=True, remembered=remembered))
     remembered.conditions[0] = 2**40
 
@@ -360,7 +354,7 @@ def test_a_position_of_a_game_has_the_key_that_it_has_in_a_tree(bound: int) -> N
 
 def remembering(evaluator: Evaluator | None = None, **options: object) -> PuctSearch:
     searcher = PuctSearch(config(eval_batch=1, **{"remember_visits": 20, **options}), evaluator or ShapedEvaluator())
-    searcher.remembered = new_remembered(64)
+    searcher.remembered = zeros(Remembered, places=64)
     return searcher
 
 

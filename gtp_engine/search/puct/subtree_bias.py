@@ -23,12 +23,11 @@ from typing import Annotated, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.arrays import zeros
-from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
+from gtp_engine.compiled.jit import kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import HEIGHT, KO_POINT, STRIDE, WIDTH, Board, is_in_atari
 from gtp_engine.go.constants import EMPTY
-from gtp_engine.search.puct.transpositions import SLOTS_PER_NODE, slot_of
+from gtp_engine.search.puct.transpositions import slot_of
 
 _REACH: Final = 2
 """Points that the pattern reaches in each direction from the last move: 5×5 (KataGo's)."""
@@ -47,30 +46,14 @@ WEIGHT_SUM: Final = 1  # W^a
 
 
 class SubtreeBias(NamedTuple):
-    """The buckets, B less one, of a tree of up to N nodes; N is 0 in a search without corrections."""
+    """The buckets, B less one, of a tree of up to C nodes; C is 0 in a search without corrections."""
 
     info: Annotated[NDArray[np.int64], 1]
-    slots: Annotated[NDArray[np.int32], "S"]  # hash table with linear probing: the bucket, 0 where it is free
+    slots: Annotated[NDArray[np.int32], "C_slots"]  # hash table with linear probing: the bucket, 0 where it is free
     key: Annotated[NDArray[np.uint64], "B"]  # of a bucket: `bucket_key`
     sums: Annotated[NDArray[np.float64], "B", 2]  # of a bucket: DIFFERENCE and WEIGHT_SUM over its nodes
-    bucket: Annotated[NDArray[np.int32], "N"]  # of a node, 0: none
-    added: Annotated[NDArray[np.float64], "N", 2]  # what a node has added to the sums of its bucket
-
-
-def new_subtree_bias(nodes: int) -> SubtreeBias:
-    """Return a table without buckets, for a tree of up to `nodes` nodes."""
-    bias = zeros(SubtreeBias, N=nodes, B=1 + nodes, S=SLOTS_PER_NODE * nodes)
-    bias.info[BUCKETS] = 1
-    return bias
-
-
-def clear_subtree_bias(bias: SubtreeBias) -> None:
-    """Forget all buckets; of the nodes only the root may be used on."""
-    bias.info[BUCKETS] = 1
-    bias.slots[:] = 0
-    if bias.bucket.size > 0:
-        bias.bucket[0] = 0
-        bias.added[0] = 0
+    bucket: Annotated[NDArray[np.int32], "C"]  # of a node, 0: none
+    added: Annotated[NDArray[np.float64], "C", 2]  # what a node has added to the sums of its bucket
 
 
 # --- buckets ---
@@ -138,13 +121,6 @@ def mean_difference(bias: SubtreeBias, node: int) -> float:
 
 
 # --- nodes that move or leave ---
-
-
-@inlined_kernel
-def leave_bucket(bias: SubtreeBias, node: int) -> None:
-    """Take a node out of its bucket; the sums of the bucket stay as they are."""
-    bias.bucket[node] = 0
-    bias.added[node, DIFFERENCE] = bias.added[node, WEIGHT_SUM] = 0.0
 
 
 @spliced_kernel

@@ -19,7 +19,6 @@ from typing import Annotated, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.evaluation.positions import mix
 from gtp_engine.go.board import CAPTURED, KO_POINT, STRIDE, Board, IntArray, add_once
@@ -41,10 +40,10 @@ REMEMBERED_VISITS: Final = 5
 
 
 class Transpositions(NamedTuple):
-    """The keys of a tree of up to N nodes; 0 in a search that shares no nodes."""
+    """The keys of a tree of up to G nodes; 0 in a search that shares no nodes."""
 
-    slots: Annotated[NDArray[np.int32], "S"]  # hash table with linear probing: the node, 0 where it is free
-    key: Annotated[NDArray[np.uint64], "N"]  # of a node's position; 0: it is not shared
+    slots: Annotated[NDArray[np.int32], "G_slots"]  # hash table with linear probing: the node, 0 where it is free
+    key: Annotated[NDArray[np.uint64], "G"]  # of a node's position; 0: it is not shared
 
 
 class Remembered(NamedTuple):
@@ -53,16 +52,6 @@ class Remembered(NamedTuple):
     key: Annotated[NDArray[np.uint64], "places"]  # of a position under its conditions; 0: free
     found: Annotated[NDArray[np.float64], "places", REMEMBERED_VISITS + 1]  # means VALUE to LEAD of `Tree.mean`, visits
     conditions: Annotated[NDArray[np.uint64], 1]  # of the search that goes on; 0: it neither uses nor adds anything
-
-
-def new_remembered(places: int) -> Remembered:
-    """Return a table of nothing."""
-    return zeros(Remembered, places=places)
-
-
-def new_transpositions(nodes: int) -> Transpositions:
-    """Return a table without keys for a tree of up to this many nodes."""
-    return zeros(Transpositions, N=nodes, S=SLOTS_PER_NODE * nodes)
 
 
 # --- keys ---

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from gtp_engine.compiled.arrays import zeros
 from gtp_engine.compiled.jit import inlined_kernel, kernel, spliced_kernel, wide
 from gtp_engine.go.constants import BLACK, WHITE
-from gtp_engine.search.puct.subtree_bias import SubtreeBias, leave_bucket, move_bucket, new_subtree_bias
-from gtp_engine.search.puct.transpositions import Remembered, Transpositions, new_remembered, new_transpositions
+from gtp_engine.search.puct.subtree_bias import SubtreeBias, move_bucket
+from gtp_engine.search.puct.transpositions import SLOTS_PER_NODE, Remembered, Transpositions
 
 ROOT: Final = 0
 
@@ -54,7 +54,10 @@ MEAN_COLUMNS: Final = 9
 
 
 class Tree(NamedTuple):
-    """The arrays of a tree of up to N nodes and E edges; O, V and H are as many, or 0 where they are not needed."""
+    """The arrays of a tree of up to N nodes and E edges.
+
+    C, G and O are as many as N, and V and H as E, or 0 where they are not needed.
+    """
 
     info: Annotated[NDArray[np.int64], 2]
     first_edge: Annotated[NDArray[np.int32], "N"]  # 0: no edges
@@ -71,8 +74,8 @@ class Tree(NamedTuple):
     child: Annotated[NDArray[np.int32], "E"]  # the node it leads to; 0: untried
     edge_visits: Annotated[NDArray[np.int32], "V"]  # playouts through a tried edge, which may be all those of its node
     human_prior: Annotated[NDArray[np.float32], "H"]  # the human-like policy's probability
-    bias: SubtreeBias  # corrections of the evaluations, for N nodes or for none
-    graph: Transpositions  # what nodes that several edges lead to need, for N nodes or for none
+    bias: SubtreeBias  # corrections of the evaluations
+    graph: Transpositions  # what nodes that several edges lead to need
     remembered: Remembered  # what earlier searches found; no part of the tree, which comes and goes
 
 
@@ -90,6 +93,7 @@ class Extras(NamedTuple):
 def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa: B008
     """Return a tree that consists of a new root."""
     counts_edges = extras.edge_visits or extras.graph or extras.human_prior
+    corrected, shared = nodes if extras.bias else 0, nodes if extras.graph else 0
     tree = zeros(
         Tree,
         N=nodes,
@@ -98,11 +102,14 @@ def new_tree(nodes: int, edges: int, extras: Extras = Extras()) -> Tree:  # noqa
         V=edges if counts_edges else 0,
         H=edges if extras.human_prior else 0,
         n=extras.ownership,
-        bias=new_subtree_bias(nodes if extras.bias else 0),
-        graph=new_transpositions(nodes if extras.graph else 0),
-        remembered=new_remembered(0) if extras.remembered is None else extras.remembered,
+        B=1 + corrected,
+        C=corrected,
+        C_slots=SLOTS_PER_NODE * corrected,
+        G=shared,
+        G_slots=SLOTS_PER_NODE * shared,
+        remembered=zeros(Remembered, places=0) if extras.remembered is None else extras.remembered,
     )
-    tree.info[:] = 1
+    tree.info[:] = tree.bias.info[:] = 1
     return tree
 
 
@@ -163,12 +170,12 @@ def add_node(tree: Tree) -> int:
     tree.state[node] = NEW
     tree.visits[node] = 0
     tree.virtual_visits[node] = 0
-    for column in range(MEAN_COLUMNS):
-        tree.mean[node, column] = 0.0
+    tree.mean[node, :] = 0.0
     if tree.owned.shape[0] > 0:
         tree.owned[node, 0] = 0
     if has_bias(tree):
-        leave_bucket(tree.bias, node)
+        tree.bias.bucket[node] = 0
+        tree.bias.added[node, :] = 0.0
     if has_graph(tree):
         tree.graph.key[node] = 0
     return node

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from gtp_engine.compiled.arrays import zeros
+from gtp_engine.compiled.arrays import copy_used, zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import PASS, padded_length
@@ -20,7 +20,7 @@ from gtp_engine.search.puct.evaluation_thread import Job, RolloutPlayer
 from gtp_engine.search.puct.expand import MeansWork, Results
 from gtp_engine.search.puct.expected_line import Bounds
 from gtp_engine.search.puct.leaves import EVALUATE, MAX_DEPTH, PathWork, new_leaves
-from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over, clear_subtree_bias
+from gtp_engine.search.puct.subtree_bias import BUCKETS, carry_over
 from gtp_engine.search.puct.transpositions import add_all_keys
 from gtp_engine.search.puct.tree import (
     EDGES,
@@ -120,11 +120,6 @@ _KEPT_SHARE: Final = 0.5
 """Share of the nodes and edges that pruning a full tree keeps: less would forget more, more would prune more often."""
 
 
-_NODE_ARRAYS: Final = ("first_edge", "edges", "tried", "state", "visits", "virtual_visits", "own", "mean", "owned")
-_EDGE_ARRAYS: Final = ("move", "prior", "child", "edge_visits", "human_prior")
-"""The last of the nodes' and the last two of the edges' may be empty."""
-
-
 def _bytes(tree: Tree) -> int:
     """Return the bytes that the arrays of a tree take, but for what is remembered."""
     return sum(array.nbytes for array in (*tree[:-3], *tree.bias, *tree.graph))
@@ -201,12 +196,9 @@ class ReusableTree:
         if self.tree.state.size > _INITIAL_NODES:
             self.tree = self._empty()
             return
-        self.tree.info[:] = 1
-        for name in _NODE_ARRAYS:
-            getattr(self.tree, name)[:1] = 0
-        clear_subtree_bias(self.tree.bias)
-        self.tree.graph.slots[:] = 0
-        self.tree.graph.key[:1] = 0
+        self.tree.info[:] = self.tree.bias.info[:] = 1
+        self.tree.bias.slots[:] = self.tree.graph.slots[:] = 0
+        copy_used(self.tree, new_tree(1, 1, self._extras), N=1, C=1, G=1, O=1)
 
     def is_full(self, nodes: int) -> bool:
         """Return whether the memory allows fewer than `nodes` more."""
@@ -218,19 +210,14 @@ class ReusableTree:
         Nodes and edges grow together: most nodes are expanded, and then have an edge for each legal move.
         """
         tree = self.tree
-        needed = min(self._max_nodes, self.used + nodes)
-        used_edges = int(tree.info[EDGES])
-        fits = needed <= tree.state.size and used_edges + nodes * self._moves <= tree.move.size
+        used, edges = self.used, int(tree.info[EDGES])
+        needed = min(self._max_nodes, used + nodes)
+        fits = needed <= tree.state.size and edges + nodes * self._moves <= tree.move.size
         if fits or tree.state.size >= self._max_nodes:
             return
         larger = self._empty(max(_GROWTH * tree.state.size, needed))
         larger.info[:] = tree.info
-        for names, count in ((_NODE_ARRAYS, self.used), (_EDGE_ARRAYS, used_edges)):
-            for name in names:
-                getattr(larger, name)[:count] = getattr(tree, name)[:count]
-        optional = [(each.bias.bucket, each.bias.added, each.graph.key) for each in (larger, tree)]
-        for new, old in zip(*optional, strict=True):
-            new[: self.used] = old[: self.used]
+        copy_used(larger, tree, N=used, C=used, G=used, O=used, E=edges, V=edges, H=edges)
         self._replace(larger, nodes_left=0)
 
     def reroot(self, node: int, visits_to_stay_expanded: int = 0) -> None:
@@ -255,9 +242,9 @@ class ReusableTree:
             return False
         tree.visits[ROOT] -= edge_visits(tree, edges)[is_forgotten].sum()
         order = np.argsort(is_forgotten, kind="stable")  # edges that have been tried come first
-        for name in _EDGE_ARRAYS:
-            if getattr(tree, name).size > 0:
-                getattr(tree, name)[edges] = getattr(tree, name)[edges][order]
+        for array in (tree.move, tree.prior, tree.child, tree.edge_visits, tree.human_prior):
+            if array.size > 0:
+                array[edges] = array[edges][order]
         tree.tried[ROOT] -= np.count_nonzero(is_forgotten)
         self.reroot(ROOT)
         return True

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from gtp_engine.compiled.arrays import zeros
+from gtp_engine.compiled.arrays import copy_used, zeros
 from gtp_engine.evaluation.memory_budget import BUDGET
 from gtp_engine.go.board import storage_length
 from gtp_engine.go.constants import MAX_SIZE, padded_length
@@ -102,8 +102,7 @@ class ReusableRolloutTree:
             return
         larger = new_tree(min(max(needed, capacity * 3 // 2), most))
         larger.info[:] = old.info
-        for name in old._fields[1:]:
-            getattr(larger, name)[: self.used] = getattr(old, name)[: self.used]
+        copy_used(larger, old, N=self.used)
         self.arrays = larger
 
     def children(self, node: int) -> range:

@@ -55,7 +55,7 @@ SumArray = NDArray[np.float64]
 
 
 class RolloutTree(NamedTuple):
-    """The arrays of a tree; N = capacity."""
+    """The arrays of a tree; N = capacity.  Nodes that are not in use are zeros."""
 
     info: Annotated[NDArray[np.int64], 1]
     move: Annotated[NDArray[np.int16], "N"]  # the move that leads here: a point, PASS, or NULL_POINT if it is forbidden
@@ -119,11 +119,11 @@ def expand(tree: RolloutTree, node: int, before: BeforeMove, work: RolloutWork, 
     for point in range(stride, stride + size + wide(board.info[HEIGHT])):
         if board.color[point] != EMPTY or is_eye(board, point, color) or not is_legal(board, point, color, False):
             continue
-        _add_child(tree, first + count, point)
+        tree.move[first + count] = point
         _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
         _add_move_priors(tree, first + count, before, work)
         count += 1
-    _add_child(tree, first + count, wide(PASS))
+    tree.move[first + count] = PASS
     _add_prior(tree, first + count, EVEN_VISITS * weight, 0.0)
     _add_prior(tree, first + count, PASS_VISITS * weight, -1.0)
     count += 1
@@ -145,21 +145,6 @@ def _shuffle(tree: RolloutTree, first: int, count: int, rng: State) -> None:
         tree.move[place], tree.move[other] = tree.move[other], tree.move[place]
         for values in (tree.prior_visits, tree.prior_value):
             values[place], values[other] = values[other], values[place]
-
-
-@kernel
-def _add_child(tree: RolloutTree, child: int, move: int) -> None:
-    """Write a node without visits and priors."""
-    tree.move[child] = move
-    tree.first_child[child] = 0
-    tree.child_count[child] = 0
-    tree.visits[child] = 0
-    tree.virtual_visits[child] = 0
-    tree.value[child] = 0.0
-    tree.amaf_visits[child] = 0.0
-    tree.amaf_value[child] = 0.0
-    tree.prior_visits[child] = 0.0
-    tree.prior_value[child] = 0.0
 
 
 @kernel
