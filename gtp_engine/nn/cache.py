@@ -28,7 +28,7 @@ WAYS: Final = 8
 and ages fill two lines of memory."""
 
 NUMBERS: Final = 8
-"""Fields of an Evaluation that hold one number per row."""
+"""Fields of an Evaluation that hold one number per row (`_numbers`)."""
 
 _POLICY_STEP: Final = np.float32(1 / 65535)
 _OWNERSHIP_STEP: Final = np.float32(1 / 32767)
@@ -103,17 +103,17 @@ def find(cache: Cache, keys: Keys, count: int, out: Evaluation, missing: IntArra
 
 
 @inlined_kernel
+def _numbers(out: Evaluation) -> tuple[FloatArray, ...]:
+    """Return the fields of an evaluation that hold one number per row, in the order of `Cache.numbers`."""
+    _policy, win, loss, score, stdev, lead, _ownership, time_left, winloss_error, score_error = out
+    return win, loss, score, stdev, lead, time_left, winloss_error, score_error
+
+
+@inlined_kernel
 def _read(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
     """Copy an entry to a row."""
-    numbers = cache.numbers
-    out.win_black[row] = numbers[entry, 0]
-    out.loss_black[row] = numbers[entry, 1]
-    out.score_black[row] = numbers[entry, 2]
-    out.score_stdev[row] = numbers[entry, 3]
-    out.lead_black[row] = numbers[entry, 4]
-    out.time_left[row] = numbers[entry, 5]
-    out.winloss_error[row] = numbers[entry, 6]
-    out.score_error[row] = numbers[entry, 7]
+    for i, values in enumerate(_numbers(out)):
+        values[row] = cache.numbers[entry, i]
     for point in range(out.policy.shape[1]):
         root = np.float32(cache.policy[entry, point]) * _POLICY_STEP
         out.policy[row, point] = root * root
@@ -123,15 +123,8 @@ def _read(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
 @spliced_kernel
 def _write(cache: Cache, entry: int, row: int, out: Evaluation) -> None:
     """Copy a row to an entry."""
-    numbers = cache.numbers
-    numbers[entry, 0] = out.win_black[row]
-    numbers[entry, 1] = out.loss_black[row]
-    numbers[entry, 2] = out.score_black[row]
-    numbers[entry, 3] = out.score_stdev[row]
-    numbers[entry, 4] = out.lead_black[row]
-    numbers[entry, 5] = out.time_left[row]
-    numbers[entry, 6] = out.winloss_error[row]
-    numbers[entry, 7] = out.score_error[row]
+    for i, values in enumerate(_numbers(out)):
+        cache.numbers[entry, i] = values[row]
     for point in range(out.policy.shape[1]):
         probability = out.policy[row, point]
         root = np.sqrt(probability) / _POLICY_STEP + _HALF
