@@ -222,6 +222,12 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, a text as UTF-8, whole or not at all; raises OSError."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
 def copy_whole(source: Path, target: Path) -> None:
     """Copy a file with its permissions, whole or not at all; raises OSError."""
     with replacing(target) as unfinished:
@@ -408,5 +414,5 @@ def check_result(path: Path, *inputs: Path, advice: str = _ELSEWHERE) -> None:
 
 def write_result(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; raises ConfigError where that is impossible."""
-    with writing(path, ConfigError, advice=_ELSEWHERE), replacing(path) as unfinished:
-        unfinished.write_bytes(content)
+    with writing(path, ConfigError, advice=_ELSEWHERE):
+        write_whole(path, content)

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gtp_engine.base.errors import ConfigError, shown_path
-from gtp_engine.base.files import json_of, owning, replacing, sha256_of, writing
+from gtp_engine.base.files import json_of, owning, sha256_of, write_whole, writing
 from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
@@ -116,8 +116,7 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
     with writing(folder, ConfigError, "a chain to"):
         folder.mkdir(parents=True, exist_ok=True)
         if not record.exists():
-            with replacing(record) as path:
-                path.write_text(json.dumps(given) + "\n", encoding="utf-8")
+            write_whole(record, json.dumps(given) + "\n")
         try:
             began: dict[str, str] = json_of(record.read_text(encoding="utf-8"))
         except ValueError as error:

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing, writing
+from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, write_whole, writing
 from gtp_engine.config.human import HumanProfile, rank_number
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.nn.named_networks import shipped_network
@@ -176,5 +176,5 @@ def write_board(path: Path, network: str, size: int, board: Mapping[str, Any]) -
     boards[str(size)] = dict(board)
     data = {"format": FORMAT, "network": network, "boards": {key: boards[key] for key in sorted(boards, key=int)}}
     advice = "make room there, and run the command again: the games are kept"
-    with writing(path, ModelError, "level table", advice=advice), replacing(path) as unfinished:
-        unfinished.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    with writing(path, ModelError, "level table", advice=advice):
+        write_whole(path, json.dumps(data, indent=1) + "\n")

@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
-from gtp_engine.base.files import json_of, read_regular, replacing, writing
+from gtp_engine.base.files import json_of, read_regular, replacing, write_whole, writing
 from gtp_engine.evaluation.evaluator_info import BoardSizes
 from gtp_engine.go.constants import MAX_SIZE, MIN_SIZE
 
@@ -281,8 +281,8 @@ def write_metadata(path: Path | str, *, encoder: str, name: str, sizes: str, **m
         raise _no_network(file) from error
     _check_inputs(info, model.graph, file)
     _onnx().helper.set_model_props(model, others | texts)
-    with writing(file, ModelError, "network"), replacing(file) as unfinished:
-        unfinished.write_bytes(model.SerializeToString())
+    with writing(file, ModelError, "network"):
+        write_whole(file, model.SerializeToString())
     return info
 
 

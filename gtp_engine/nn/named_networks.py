@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ModelError, TengenError, shown_path
-from gtp_engine.base.files import data_folder, expanded, replacing, writing
+from gtp_engine.base.files import data_folder, expanded, write_whole, writing
 from gtp_engine.nn.network_catalogue import published_network
 from gtp_engine.nn.quantized_copy import is_quantized_copy
 
@@ -182,5 +182,4 @@ def set_default(name: str) -> None:
     file = user_folder() / _DEFAULT_FILE
     with writing(file, ModelError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as unfinished:
-            unfinished.write_text(name + "\n", encoding="utf-8")
+        write_whole(file, name + "\n")

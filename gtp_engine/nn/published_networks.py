@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
-from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, replacing, sha256_of, writing
+from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, sha256_of, write_whole, writing
 from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_metadata
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork, network_in_file, published_network
@@ -238,8 +238,8 @@ def convert_package(path: Path, target_of: Callable[[bytes, str], Path | None]) 
             licence = f"Licence of {KATAGO_LICENSE}"
             if text:
                 place = target.with_name(f"{target.stem}-LICENSE.txt")
-                with writing(place, ModelError, "licence"), replacing(place) as unfinished:
-                    unfinished.write_text(f"{terms}\n", encoding="utf-8")
+                with writing(place, ModelError, "licence"):
+                    write_whole(place, f"{terms}\n")
                 licence += f"; of {path.name}: {place}"
             yield conversion, licence
 

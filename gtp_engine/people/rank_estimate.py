@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, ModelError, SgfError, TengenError, counted, shown_path
-from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, replacing
+from gtp_engine.base.files import MAX_TEXT_BYTES, json_of, read_regular, write_whole
 from gtp_engine.base.languages import _, message_text, ngettext, rank_text
 from gtp_engine.config import Config
 from gtp_engine.config.human import MOVES_OF_RANK, HumanProfile, rank_name
@@ -275,8 +275,7 @@ RANKS_ENDING: Final = ".ranks.json"
 def write_table(table: RankTable, path: Path) -> None:
     """Write the table of a human-like network beside it."""
     values = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in asdict(table).items()}
-    with replacing(path) as unfinished:
-        unfinished.write_text(json.dumps({"format": _FORMAT} | values, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps({"format": _FORMAT} | values, indent=1) + "\n")
 
 
 def read_rank_table(path: Path) -> RankTable:

@@ -25,7 +25,7 @@ from typing import Final, TypeAlias, final
 from sgfmill import sgf
 
 from gtp_engine.base.errors import IllegalMoveError, SgfError, counted, of_kind, shown
-from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.files import write_whole, writing
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import COLORS, Color, Move, Point, format_vertex, to_color, to_point, to_stone
 from gtp_engine.go.game import Game, several
@@ -614,8 +614,8 @@ class GameTree:
 
     def save(self, path: str | Path) -> None:
         """Write the tree to a file, whole or not at all; raises SgfError if it cannot be written."""
-        with writing(Path(path), SgfError, "record"), replacing(Path(path)) as unfinished:
-            unfinished.write_bytes(self.to_bytes())
+        with writing(Path(path), SgfError, "record"):
+            write_whole(Path(path), self.to_bytes())
 
     def _edit(self) -> None:
         """Note that the tree is about to be edited."""

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from gtp_engine.arena.match.settings import SIDES, MatchError, MatchSettings, MatchSide
 from gtp_engine.base.errors import shown_path
-from gtp_engine.base.files import append, complete_lines, json_of, owning, replacing, writing
+from gtp_engine.base.files import append, complete_lines, json_of, owning, write_whole, writing
 from gtp_engine.base.steps import differences
 
 FORMAT: Final = 1
@@ -127,8 +127,7 @@ class MatchFolder:
 
     def add(self, record: GameRecord, sgf: str) -> None:
         """Write a finished game to disk; it is synced when this returns."""
-        with replacing(self.sgf_path(record.game)) as unfinished:
-            unfinished.write_text(sgf, encoding="utf-8")
+        write_whole(self.sgf_path(record.game), sgf)
         with self._lock:
             append(self._results, json.dumps(vars(record), ensure_ascii=False) + "\n")
             self._records.append(record)
@@ -196,8 +195,7 @@ class MatchFolder:
     def _write_header(self) -> None:
         settings = self._settings.identity()
         header = {"format": FORMAT, "settings": settings, "engines": self._engines, "openings": self._openings}
-        with replacing(self._header) as unfinished:
-            unfinished.write_text(json.dumps(header, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(self._header, json.dumps(header, indent=2, ensure_ascii=False) + "\n")
 
     def _read_results(self, *, cut: bool) -> list[GameRecord]:
         """Return the games on disk without a last line that is incomplete, which is cut off only with `cut`."""

@@ -20,7 +20,7 @@ from gtp_engine.arena.match.settings import MatchError, MatchSettings
 from gtp_engine.arena.tournament.standings import page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.base.errors import TengenError, counted
-from gtp_engine.base.files import owning, replacing
+from gtp_engine.base.files import owning, write_whole
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.search.limits import CancelToken
 
@@ -178,7 +178,6 @@ def show_games(
     }
     try:
         for name, text in files.items():
-            with replacing(folder / name) as path:
-                path.write_text(text, encoding="utf-8")
+            write_whole(folder / name, text)
     except OSError as error:
         raise MatchError(f"cannot write to {folder}: {error.strerror}") from error

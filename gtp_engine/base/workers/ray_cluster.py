@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import gtp_engine
 from gtp_engine.base.errors import WorkerError, shown, shown_path
-from gtp_engine.base.files import locked, replacing
+from gtp_engine.base.files import locked, write_whole
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.workers.worker_pool import (
     PLACED,
@@ -293,8 +293,7 @@ def keep_files(sent: SentFolder, root: Path, get: Callable[[Any], bytes]) -> Pat
                 unfinished.mkdir()
                 for name, content in sent.contents.items():
                     (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
-                    with replacing(unfinished / name) as path:
-                        path.write_bytes(get(content))
+                    write_whole(unfinished / name, get(content))
                 unfinished.replace(place)
                 with contextlib.suppress(OSError):  # others are removing them
                     folders = [path for path in place.parent.iterdir() if path.is_dir()]

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
-from gtp_engine.base.files import append, complete_lines, expanded, json_of, replacing, writing
+from gtp_engine.base.files import append, complete_lines, expanded, json_of, write_whole, writing
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, transformed_points
 from gtp_engine.go.game import Game, replayed
@@ -251,8 +251,8 @@ class Book:
         if not SMALLEST <= header.width <= LARGEST or not SMALLEST <= header.height <= LARGEST:
             given = f"a book for {header.width}x{header.height}"
             raise ConfigError(given, expected=f"sides from {SMALLEST} to {LARGEST}")
-        with writing(path, ConfigError, "book"), replacing(path) as unfinished:
-            unfinished.write_text(_line(header.to_json()), encoding="utf-8")
+        with writing(path, ConfigError, "book"):
+            write_whole(path, _line(header.to_json()))
         return Book(path, header)
 
     @staticmethod

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, TengenError
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import json_of, write_whole
 from gtp_engine.base.streams import write_log
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
@@ -314,8 +314,7 @@ class LearningRecord:
             known[str(number)] = how
         games[game] = known
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(self._path) as unfinished:
-            unfinished.write_text(json.dumps(dict(list(games.items())[-_MOST_GAMES:])) + "\n", encoding="utf-8")
+        write_whole(self._path, json.dumps(dict(list(games.items())[-_MOST_GAMES:])) + "\n")
 
     def of(self, game: str) -> dict[int, str]:
         """Return how the lessons of a game were solved, by the numbers of their moves."""

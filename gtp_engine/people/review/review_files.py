@@ -24,7 +24,7 @@ from threading import Event, Lock
 from typing import Any, Final
 
 from gtp_engine.base.errors import TengenError, WorkerError
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import json_of, write_whole
 from gtp_engine.base.machine import available_cores, free_memory_mib, own_memory_mib
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note
@@ -341,8 +341,7 @@ def write_files(target: Path, data: bytes, review: GameReview, result: dict[str,
         "json": (json.dumps(result, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8"),
     }
     for kind, content in contents.items():
-        with replacing(_path(target, kind)) as path:
-            path.write_bytes(content)
+        write_whole(_path(target, kind), content)
 
 
 def _path(target: Path, kind: str) -> Path:

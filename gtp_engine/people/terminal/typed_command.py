@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 
 from gtp_engine.base.errors import SgfError, shown_path
-from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.files import write_whole, writing
 from gtp_engine.base.languages import _, later
 from gtp_engine.sgf import read_sgf_file
 from gtp_engine.sgf.collection import game_in
@@ -122,5 +122,5 @@ def unused_path(folder: Path) -> Path:
 
 def save(text: str, path: Path) -> None:
     """Write a game, whole or not at all; raises SgfError."""
-    with writing(path, SgfError, "game", advice="name another file"), replacing(path) as unfinished:
-        unfinished.write_text(text + "\n", encoding="utf-8")
+    with writing(path, SgfError, "game", advice="name another file"):
+        write_whole(path, text + "\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
 
 from gtp_engine.base.errors import ModelError, TengenError, shown
-from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, newest_first, replacing
+from gtp_engine.base.files import PRIVATE_FILE, json_of, make_private, newest_first, replacing, write_whole
 from gtp_engine.engine import Engine
 from gtp_engine.go.clock import MAX_COUNT, MAX_SECONDS, TimeLeft, parse_time
 from gtp_engine.go.coords import format_color, parse_color
@@ -192,8 +192,7 @@ class SavedGames(JsonFiles):
         """Keep the name of the network that was chosen; where that is impossible it lasts until the server ends."""
         with contextlib.suppress(OSError):
             make_private(self._folder)
-            with replacing(self._folder / _NETWORK) as unfinished:
-                unfinished.write_text(name, encoding="utf-8")
+            write_whole(self._folder / _NETWORK, name)
 
     def remembered_network(self) -> str:
         """Return that name, "" if there is none."""

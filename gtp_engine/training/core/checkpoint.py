@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, shown_path
-from gtp_engine.base.files import read_regular, replacing, writing
+from gtp_engine.base.files import read_regular, write_whole, writing
 
 FORMAT: Final = 2
 MAX_CHECKPOINT_BYTES: Final = 1 << 34
@@ -77,8 +77,7 @@ def write_values(path: Path, values: dict[str, Any], what: str) -> None:
     torch.save(values, content)
     with writing(path, ModelError, what):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as unfinished:
-            unfinished.write_bytes(content.getvalue())  # no copy; a view that a failure keeps ends Python 3.12.1
+        write_whole(path, content.getvalue())  # no copy; a view that a failure keeps ends Python 3.12.1
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

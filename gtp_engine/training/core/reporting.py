@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gtp_engine.base.errors import ConfigError
-from gtp_engine.base.files import complete_lines, replacing, writing
+from gtp_engine.base.files import complete_lines, write_whole, writing
 from gtp_engine.base.installation import advice_for
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.training.core.loop import RunProgress, TrainingRun, Validation, format_figures
@@ -57,8 +57,7 @@ def begin_log(path: Path, *, after: int) -> None:
     with writing(path, ConfigError, "log"):
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [line for line in read_log(path) if line["steps"] <= after]
-        with replacing(path) as unfinished:
-            unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        write_whole(path, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def add_line(path: Path, line: dict[str, Any]) -> None:

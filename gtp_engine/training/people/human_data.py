@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import IllegalMoveError, TengenError, shown_path
-from gtp_engine.base.files import json_of, replacing
+from gtp_engine.base.files import json_of, write_whole
 from gtp_engine.base.steps import never
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
 from gtp_engine.evaluation.from_game import GameRows
@@ -183,8 +183,7 @@ def fresh_shards(folder: Path, *, is_stopped: Callable[[], bool] = never) -> Ite
         for name in found.keys() - kept:
             found[name].unlink()
     else:
-        with replacing(marker) as path:
-            path.write_text(json.dumps(sorted(found)), encoding="utf-8")
+        write_whole(marker, json.dumps(sorted(found)))
     yield
     if not is_stopped():
         marker.unlink()

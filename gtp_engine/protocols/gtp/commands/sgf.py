@@ -4,7 +4,7 @@ File names may contain spaces and may be quoted (GoGui does so), but cannot cont
 """
 
 from gtp_engine.base.errors import SgfError, shown_path
-from gtp_engine.base.files import expanded, replacing
+from gtp_engine.base.files import expanded, write_whole
 from gtp_engine.protocols.gtp.protocol import Command, GtpError
 from gtp_engine.protocols.gtp.server import GtpServer, command
 from gtp_engine.sgf import read_sgf_file
@@ -33,8 +33,7 @@ def printsgf(server: GtpServer, args: Command) -> str:
             "cannot open a file: access to files is off (option gtp.files); printsgf without a name prints the record"
         )
     try:
-        with replacing(expanded(name)) as path:
-            path.write_text(text, encoding="utf-8")
+        write_whole(expanded(name), text)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise GtpError(f"cannot open {shown_path(name)}: {reason}") from error

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from gtp_engine.base.errors import SgfError, counted, shown_path
-from gtp_engine.base.files import replacing, writing
+from gtp_engine.base.files import write_whole, writing
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -46,11 +46,7 @@ def load_player(
 
 
 def play_records(
-    player: Evaluator,
-    folder: Path,
-    settings: RecordSettings,
-    bar: ProgressBar,
-    is_stopped: Callable[[], bool] = never,
+    player: Evaluator, folder: Path, settings: RecordSettings, bar: ProgressBar, is_stopped: Callable[[], bool] = never
 ) -> tuple[int, int]:
     """Play until the folder holds `settings.games`, or `is_stopped`; return how many it held before, and holds now.
 
@@ -72,8 +68,8 @@ def play_records(
             result, name = result_of(played, balance[played.number]), player.info.name
             text = format_sgf(played.game, black_name=name, white_name=name, result=result)
             path = folder / f"{seed}-{played.number:06}.sgf"
-            with writing(path, RecordsError, "record"), replacing(path) as unfinished:
-                unfinished.write_text(text + "\n", encoding="utf-8")
+            with writing(path, RecordsError, "record"):
+                write_whole(path, text + "\n")
             count += 1
         speed = (count - len(names)) / (time.monotonic() - began)
         bar.update(count / settings.games, f"{counted(count, 'game')}, {speed:.1f}/s")
