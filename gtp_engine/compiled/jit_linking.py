@@ -18,14 +18,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import PassManager
 
-from gtp_engine.compiled.kernel_cache import (
-    PACKAGE,
-    cache_directory,
-    is_in_wing,
-    note_damaged,
-    note_unsaved,
-    wing_hash,
-)
+from gtp_engine.compiled.kernel_cache import PACKAGE, cache_directory, is_in_wing, note_damaged, note_unsaved, wing_hash
 
 
 class _WithoutMachineCode:

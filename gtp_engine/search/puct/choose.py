@@ -24,16 +24,7 @@ from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.search.puct.expected_line import PRIOR_SHARE, deviation
 from gtp_engine.search.puct.leaves import Root
 from gtp_engine.search.puct.select import exploration
-from gtp_engine.search.puct.tree import (
-    LEAD,
-    ROOT,
-    SCORE,
-    UTILITY,
-    WEIGHT,
-    WEIGHT_SQUARE,
-    Tree,
-    edge_visits,
-)
+from gtp_engine.search.puct.tree import LEAD, ROOT, SCORE, UTILITY, WEIGHT, WEIGHT_SQUARE, Tree, edge_visits
 from gtp_engine.search.puct.utility import Params, utility_radius
 
 Floats = NDArray[np.float64]

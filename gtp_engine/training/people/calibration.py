@@ -180,13 +180,7 @@ def _leads(
 
 
 def play_level_games(
-    networks: LevelNetworks,
-    size: int,
-    pairings: Sequence[SkillPairing],
-    *,
-    batch: int,
-    seed: int,
-    handicap: int = 0,
+    networks: LevelNetworks, size: int, pairings: Sequence[SkillPairing], *, batch: int, seed: int, handicap: int = 0
 ) -> Iterator[GameRow]:
     """Yield games on boards of `size` points a side, `batch` of them side by side, in the order in which they end.
 

@@ -19,14 +19,7 @@ from numpy.typing import NDArray
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, HumanProfile
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import BoardSizes
-from gtp_engine.evaluation.positions import (
-    Conditions,
-    Positions,
-    board_size,
-    new_positions,
-    put_row,
-    take_rows,
-)
+from gtp_engine.evaluation.positions import Conditions, Positions, board_size, new_positions, put_row, take_rows
 from gtp_engine.nn.encoders import Inputs, new_encoder
 from gtp_engine.nn.metadata import NetworkInfo
 from gtp_engine.nn.quantized_copy import Arrays, Keep, keep_nothing

@@ -20,13 +20,7 @@ from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerPlace, _serve
 from gtp_engine.cli import cli
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings
-from gtp_engine.training.distillation.generate import (
-    BlockWorkerMaker,
-    DataFolder,
-    Teacher,
-    generate,
-    pooled_blocks,
-)
+from gtp_engine.training.distillation.generate import BlockWorkerMaker, DataFolder, Teacher, generate, pooled_blocks
 from gtp_engine.training.distillation.labelled_games import LabelledBlock, first_game, play_blocks
 from gtp_engine.training.distillation.shards import HELD_OUT, TRAIN, read_shard, shard_paths
 
