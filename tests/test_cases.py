@@ -48,7 +48,7 @@ def shipped() -> Iterator[Engine]:
 @pytest.fixture(scope="module")
 def katago_network(tmp_path_factory: pytest.TempPathFactory) -> str:
     pytest.importorskip("onnx")
-    from gtp_engine.nn.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export.convert import convert_file
 
     path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)

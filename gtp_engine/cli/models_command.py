@@ -26,7 +26,7 @@ from gtp_engine.nn.network_catalogue import BEST, LICENSE, PUBLISHED
 
 if TYPE_CHECKING:
     from gtp_engine.nn.metadata import NetworkInfo
-    from gtp_engine.nn.onnx_export import Conversion
+    from gtp_engine.nn.onnx_export.convert import Conversion
     from gtp_engine.training.quantization import Quantized
 
 
@@ -207,8 +207,7 @@ def _format_sensitivities(result: "Quantized") -> str:
 @int8_option
 def import_command(source: Path, target: Path | None, int8: bool | None) -> None:
     """Convert the KataGo network NET (.bin.gz or .txt.gz) to an ONNX file."""
-    from gtp_engine.nn.onnx_export import convert_file
-    from gtp_engine.nn.onnx_export.convert import onnx_name
+    from gtp_engine.nn.onnx_export.convert import convert_file, onnx_name
 
     conversion = convert_file(source, target or Path(onnx_name(source.name)))
     _show_conversion(conversion)
@@ -326,7 +325,7 @@ def _mark_of_default(path: Path) -> str:
 
 
 def _show_conversion(conversion: "Conversion") -> None:
-    written = f"{conversion.path} ({conversion.size:,} bytes)"
+    written = f"{conversion.path} ({conversion.path.stat().st_size:,} bytes)"
     rows = _rows(conversion.info) | {"parameters": f"{conversion.parameters:,}", "written": written}
     _show_rows(rows)
     before, after = ("--human-model", ["--level", "5k"]) if conversion.info.needs_profile else ("--model", [])

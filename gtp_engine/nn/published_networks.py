@@ -121,7 +121,7 @@ def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], 
     written = []
     for conversion, licence in convert_package(package, target_of):
         log(licence)
-        log(f"{conversion.info.name} is now in {conversion.path} ({conversion.size / 1e6:.0f} MB).")
+        log(f"{conversion.info.name} is now in {conversion.path} ({conversion.path.stat().st_size / 1e6:.0f} MB).")
         written.append(conversion.path)
     if not written:
         raise ModelError(f"{shown_path(package)} does not contain {only.name if only else 'a network'}")

@@ -15,7 +15,7 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import xy_to_point
 from gtp_engine.nn.evaluators import networks_of
-from gtp_engine.nn.onnx_export import convert_bytes
+from gtp_engine.nn.onnx_export.convert import convert_bytes
 from gtp_engine.protocols.analysis.query import parse_query
 from gtp_engine.protocols.analysis.results import response
 from gtp_engine.protocols.gtp.server import GtpServer

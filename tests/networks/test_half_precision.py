@@ -10,7 +10,7 @@ from nn import tiny_networks
 from nn.katago_files import NetworkFile
 
 from gtp_engine.nn.half_precision import in_half_precision
-from gtp_engine.nn.onnx_export import convert_file
+from gtp_engine.nn.onnx_export.convert import convert_file
 
 
 def outputs(model: str | bytes, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ HUMAN_NETWORKS = ("hum-b3c24nbt-mish", "hum-b2c16-relu")
 def evaluate_records(file: Path, network: str, records: list[dict[str, Any]], folder: Path) -> None:
     """Assert that a network, imported from a file of KataGo's, evaluates as recorded."""
     from gtp_engine.nn.loading import load_evaluator
-    from gtp_engine.nn.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export.convert import convert_file
 
     path = folder / f"{network}.onnx"
     convert_file(file, path)

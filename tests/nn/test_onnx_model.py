@@ -21,7 +21,7 @@ from gtp_engine.base.errors import ModelError
 from gtp_engine.compiled import kernel_cache
 from gtp_engine.nn import onnx_model, openvino_session
 from gtp_engine.nn.named_networks import shipped_folder
-from gtp_engine.nn.onnx_export import convert_file
+from gtp_engine.nn.onnx_export.convert import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, installed_providers, try_provider
 from gtp_engine.nn.providers import PROVIDERS, Provider, Runtime
 

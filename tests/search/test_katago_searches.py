@@ -60,7 +60,7 @@ Search = Callable[[Game, Limits], SearchReport]
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the network of the searches."""
     pytest.importorskip("onnx")
-    from gtp_engine.nn.onnx_export import convert_file
+    from gtp_engine.nn.onnx_export.convert import convert_file
 
     path = tmp_path_factory.mktemp("networks") / "b6c96.onnx"
     convert_file(shared_file(NETWORK), path)

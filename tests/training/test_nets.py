@@ -17,7 +17,8 @@ from training.toy import TINY, exported, random_positions, run, tiny_config, tin
 from gtp_engine.base.errors import ConfigError, ModelError
 from gtp_engine.nn.katago_format.description import GlobalPoolingBlock, Network
 from gtp_engine.nn.katago_format.parser import load_network, parse_network
-from gtp_engine.nn.onnx_export import build_model, info_of_network
+from gtp_engine.nn.onnx_export.build import build_model
+from gtp_engine.nn.onnx_export.convert import info_of_network
 from gtp_engine.training.distillation.run import DistillationRun, first_module
 from gtp_engine.training.distillation.shards import facts_of
 from gtp_engine.training.nets.architecture import architecture_of, empty_network, network_of, read_onnx

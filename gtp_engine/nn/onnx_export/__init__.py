@@ -11,8 +11,3 @@ only on the board's size are computed from the input's shape, so that they are c
 The form of the graph is the one that ran fastest among those tried, with OpenVINO and onnxruntime's own CPU code at
 19×19 (bfloat16 and float32); comments explain the gain where a form looks odd.
 """
-
-from gtp_engine.nn.onnx_export.build import build_model
-from gtp_engine.nn.onnx_export.convert import Conversion, convert_bytes, convert_file, info_of_network
-
-__all__ = ["Conversion", "build_model", "convert_bytes", "convert_file", "info_of_network"]

@@ -10,7 +10,6 @@ takes up to a second, so the hash of each file is kept beside the compiled netwo
 """
 
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Final
 
 from gtp_engine.base.errors import ModelError, shown_path
 from gtp_engine.base.files import check_result, sha256_of
+from gtp_engine.base.streams import Log
 from gtp_engine.compiled.kernel_cache import keep_network, kept_network
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.katago_format.description import Network
@@ -54,8 +54,6 @@ class Conversion:
     info: NetworkInfo
     parameters: int
     """Number of learned parameters in the network."""
-    size: int
-    """Size of the new file in bytes."""
 
 
 def onnx_name(name: str) -> str:
@@ -84,10 +82,10 @@ def convert_bytes(data: bytes, name: str, target: Path, *, origin: str = "", ter
     digest = hashlib.sha256(data).hexdigest()
     info = info_of_network(network, origin=origin or name, terms=terms, sha256=digest, advantages=True)
     write_model(build_model(network, info), target, store_evaluation)
-    return Conversion(target, info, network.parameters, target.stat().st_size)
+    return Conversion(target, info, network.parameters)
 
 
-def imported_copy(source: Path, *, log: Callable[[str], None]) -> Path:
+def imported_copy(source: Path, *, log: Log) -> Path:
     """Return the ONNX file that was made from a KataGo network file, which is made now if there is none.
 
     `log` receives a line before and after that.

@@ -27,8 +27,8 @@ from gtp_engine.nn.loading import store_evaluation
 from gtp_engine.nn.metadata import NetworkInfo, read_metadata, write_model
 from gtp_engine.nn.network_evaluator import ReadyModel
 from gtp_engine.nn.network_files import is_katago_file
-from gtp_engine.nn.onnx_export import build_model, info_of_network
-from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE
+from gtp_engine.nn.onnx_export.build import build_model
+from gtp_engine.nn.onnx_export.convert import KATAGO_LICENSE, info_of_network
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs, random_inputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.training.core.checkpoint import Checkpoint, check_output, read_checkpoint

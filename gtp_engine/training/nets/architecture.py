@@ -27,7 +27,8 @@ from gtp_engine.base.files import json_of
 from gtp_engine.nn.katago_format import description
 from gtp_engine.nn.katago_format.description import Activation, Network
 from gtp_engine.nn.metadata import read_network_file
-from gtp_engine.nn.onnx_export import build_model, info_of_network
+from gtp_engine.nn.onnx_export.build import build_model
+from gtp_engine.nn.onnx_export.convert import info_of_network
 
 PROPERTY: Final = "tengen.architecture"
 """Metadata property of exported ONNX files."""

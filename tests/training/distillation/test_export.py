@@ -18,7 +18,7 @@ from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import read_metadata
-from gtp_engine.nn.onnx_export import info_of_network
+from gtp_engine.nn.onnx_export.convert import info_of_network
 from gtp_engine.training.core.devices import choose_machine
 from gtp_engine.training.distillation.labelled_games import Labeller
 from gtp_engine.training.distillation.losses import HeldOut, ValidationSet, predictions_of

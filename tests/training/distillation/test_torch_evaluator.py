@@ -18,7 +18,7 @@ from training.toy import exported, tiny_module
 from gtp_engine import Evaluator, Game, ModelError, Rules
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.evaluation.positions import Evaluation
-from gtp_engine.nn.onnx_export import convert_file
+from gtp_engine.nn.onnx_export.convert import convert_file
 from gtp_engine.nn.onnx_model import RawOutputs
 from gtp_engine.training.core.devices import Machine
 from gtp_engine.training.distillation.distillation_settings import GenerateSettings

@@ -29,7 +29,8 @@ from gtp_engine.evaluation.positions import Positions
 from gtp_engine.nn.encoders import Inputs
 from gtp_engine.nn.katago_format.parser import parse_network
 from gtp_engine.nn.metadata import info_of, read_properties
-from gtp_engine.nn.onnx_export import build_model, info_of_network
+from gtp_engine.nn.onnx_export.build import build_model
+from gtp_engine.nn.onnx_export.convert import info_of_network
 from gtp_engine.nn.onnx_model import RawOutputs, new_session
 from gtp_engine.nn.providers import PROVIDERS, Runtime
 from gtp_engine.nn.quantized_copy import UnfinishedCopy, is_made_from, read_quality
