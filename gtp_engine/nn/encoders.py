@@ -63,14 +63,9 @@ class Encoder(Protocol):
     `globals` the number of values beside them (0 if there are none).
     """
 
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def planes(self) -> int: ...  # noqa: D102
-
-    @property
-    def globals(self) -> int: ...  # noqa: D102
+    name: str
+    planes: int
+    globals: int
 
     def encode(self, positions: Positions, rows: Rows, symmetries: IntArray) -> Inputs:
         """Return the inputs for these rows, K of them, in their order, each under its own conditions.
