@@ -23,6 +23,9 @@ MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 HANGUP_INTERVAL: Final = 200
 """Milliseconds between two checks whether the session is over, while waiting for a hang-up."""
 
+Log = Callable[[str], None]
+"""Receives lines for the user."""
+
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO] | None:
     """Return raw (stdin, stdout) and redirect file descriptor 1 to stderr; None if stdin or stdout is closed.

@@ -30,6 +30,7 @@ from gtp_engine.base.errors import (
     shown,
 )
 from gtp_engine.base.former_names import former_name
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config
 from gtp_engine.config.config import find_option
 from gtp_engine.config.option import Value
@@ -62,8 +63,6 @@ _FIXED_SECTIONS: Final = {"game": "use boardsize, komi and kata-set-rules", "net
 
 _FIXED_OPTIONS: Final = ("play.book", "variety.avoid_repeats", "variety.avoid_sgf")
 """Options that it does not change either: they name files, which are not for those who only send commands."""
-
-Log = Callable[[str], None]
 
 
 class Engine:

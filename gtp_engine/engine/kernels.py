@@ -35,7 +35,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from gtp_engine.base.machine import available_cores
-from gtp_engine.base.streams import receive_from_parent
+from gtp_engine.base.streams import Log, receive_from_parent
 from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, load_kernel, loaded_kernels
 from gtp_engine.compiled.kernel_cache import (
     compiled_so_far,
@@ -79,8 +79,6 @@ _POLL: Final = 0.2
 
 _CLOSE_SECONDS: Final = 1.0
 """Seconds that `close` waits for the thread, which ends the compiling processes."""
-
-Log = Callable[[str], None]
 
 
 def load_noted(kind: str) -> bool:

@@ -6,7 +6,7 @@ Choice       the result
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import ceil, inf
@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config
 from gtp_engine.config.sections import PlayConfig
 from gtp_engine.engine.book.book import BookPlay
@@ -122,9 +123,7 @@ class MoveChooser:
     `log` receives a line about each choice.
     """
 
-    def __init__(
-        self, searches: Searches, kernels: Kernels, level: LevelPlay, seed: int, log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, searches: Searches, kernels: Kernels, level: LevelPlay, seed: int, log: Log) -> None:
         config = searches.config
         self._searches: Final = searches
         self._kernels: Final = kernels

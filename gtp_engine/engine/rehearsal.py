@@ -6,9 +6,9 @@ then kernels are interpreted, so that each visit counts: there are as few as lea
 
 import contextlib
 import threading
-from collections.abc import Callable
 from typing import Final
 
+from gtp_engine.base.streams import Log
 from gtp_engine.compiled.kernel_cache import NETWORK
 from gtp_engine.config import Config
 from gtp_engine.engine.kernels import KernelLoader
@@ -38,7 +38,7 @@ _VISITS: Final = 6
 class Kernels:
     """The kernels that searches with the networks of `resources` call; `log` receives lines for the user."""
 
-    def __init__(self, resources: Resources, log: Callable[[str], None]) -> None:
+    def __init__(self, resources: Resources, log: Log) -> None:
         self._resources: Final = resources
         self._log: Final = log
         self.loader: KernelLoader | None = None
@@ -118,7 +118,7 @@ class Kernels:
             self._own.close()
 
 
-def warm_up(resources: Resources, config: Config, log: Callable[[str], None]) -> None:
+def warm_up(resources: Resources, config: Config, log: Log) -> None:
     """Compile or load every kernel for the searches of a configuration; `log` receives a few lines."""
     kernels = Kernels(resources, log)
     board = resources.playable_board(*resources.first_board(config))

@@ -6,15 +6,16 @@ human-like play go with them.
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ConfigError, ModelError, shown
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.evaluation.evaluator import Evaluator
-from gtp_engine.nn.evaluators import USUAL_BOARD
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 
 if TYPE_CHECKING:
     from gtp_engine.search.puct.transpositions import Remembered
@@ -92,8 +93,8 @@ class Resources:
 
     def usual_board(self) -> tuple[int, int]:
         """Return the usual width and height of the networks."""
-        board = USUAL_BOARD if self.evaluator is None else self.evaluator.info.boards.usual
-        return board if self.plays(*board) else USUAL_BOARD
+        board = (ANY_BOARD if self.evaluator is None else self.evaluator.info.boards).usual
+        return board if self.plays(*board) else ANY_BOARD.usual
 
     def playable_board(self, width: int, height: int) -> tuple[int, int]:
         """Return `width` and `height` if the networks play such a board, else their usual ones."""
@@ -118,7 +119,7 @@ class Resources:
             given = f"humanSLProfile {config.human.human_profile} without a network that uses it"
             raise ConfigError(given, advice=_LOAD_NETWORK)
 
-    def config_at_start(self, config: Config, log: Callable[[str], None]) -> Config:
+    def config_at_start(self, config: Config, log: Log) -> Config:
         """Return the configuration with settings of human-like play that go with the networks; `log` gets warnings.
 
         A profile that no network uses is left out.  Where a level is set, the main network may need a profile, which is

@@ -4,10 +4,11 @@ Their searches share the networks' batches (`evaluation.shared`), and kernels ar
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import EllipsisType
 from typing import Any, Final
 
+from gtp_engine.base.streams import Log
 from gtp_engine.compiled.kernel_cache import is_cache_filled
 from gtp_engine.config import Config
 from gtp_engine.config.option import Value
@@ -32,7 +33,7 @@ class SharedEngines:
     def __init__(
         self,
         config: Config | None = None,
-        log: Callable[[str], None] | None = None,
+        log: Log | None = None,
         evaluator: Evaluator | EllipsisType | None = ...,
         human: Evaluator | None = None,
         load_shipped: LoadShipped | None = None,
@@ -85,14 +86,14 @@ class SharedEngines:
             self._log("Analysis is slow until everything is compiled.")
         return self
 
-    def new_engine(self, values: Mapping[str, Value] | None = None, log: Callable[[str], None] | None = None) -> Engine:
+    def new_engine(self, values: Mapping[str, Value] | None = None, log: Log | None = None) -> Engine:
         """Return another engine; `values` change its options by full name, as `Config.with_values` takes them.
 
         `log` receives its lines instead of the shared log.  Raises ConfigError.
         """
         return self.open_engine(self.config.with_values(values or {}), log or self._log)
 
-    def open_engine(self, config: Config, log: Callable[[str], None]) -> Engine:
+    def open_engine(self, config: Config, log: Log) -> Engine:
         """Return another engine with a configuration of its own; closing it leaves networks and kernels open."""
         with self._lock, self._use:
             engine = Engine(config, log, _lend(self._evaluator), _lend(self._human), self._lend_shipped)

@@ -16,7 +16,6 @@ same side deeper in its tree; here only the move that is chosen counts.
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, TengenError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, newest_first, writing
+from gtp_engine.base.streams import Log
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.go.board import Board
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
@@ -44,8 +44,6 @@ _SKIP: Final = "%SKIP%"
 
 _POSES: Final = "_poses.txt"
 """The end of the names of files in the folder (KataGo's)."""
-
-Log = Callable[[str], None]
 
 
 def pattern_codes(board: Board, color: int, width: int, height: int) -> NDArray[np.uint8]:

@@ -10,20 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from types import EllipsisType
-from typing import Final
 
 from gtp_engine.base.errors import ArgumentError, of_kind, shown
 from gtp_engine.base.files import expanded
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Evaluator
+from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.nn.named_networks import shipped_network
 from gtp_engine.nn.network_files import is_katago_file
-
-USUAL_BOARD: Final = (19, 19)
-"""Default width and height."""
-
-Log = Callable[[str], None]
 
 LoadShipped = Callable[[str], Evaluator]
 """Loads one of the networks that ship by its name; raises ModelError."""
@@ -89,5 +84,5 @@ def _load(config: Config, log: Log) -> Evaluator:
 
     config = replace(config, network=with_imported_model(config.network, log))
     # A network that cannot play this board prepares its own board size, on which the engine then starts.
-    board, needs_value = config.game.board or USUAL_BOARD, config.puct.rollout_share < 1.0
+    board, needs_value = config.game.board or ANY_BOARD.usual, config.puct.rollout_share < 1.0
     return load_evaluator(config.network, log=log, board=board, needs_value=needs_value)

@@ -18,7 +18,6 @@ the board is the usual one, it has to find about the same.
 
 import json
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -28,6 +27,7 @@ import numpy as np
 from gtp_engine.base.errors import ModelError, of_kind, shown
 from gtp_engine.base.files import json_of
 from gtp_engine.base.machine import describe_machine
+from gtp_engine.base.streams import Log
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.positions import FloatArray
 from gtp_engine.nn.call_times import CallTimes, call_times, fastest_call
@@ -144,9 +144,6 @@ def _softmax(logits: FloatArray) -> FloatArray:
     """Return probabilities along the last axis."""
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), dtype=np.float32)
-
-
-Log = Callable[[str], None]
 
 
 def load_evaluator(

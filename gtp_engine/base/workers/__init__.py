@@ -9,17 +9,18 @@ Self-play and labelling (`training.distillation`), reviews and matches hand out 
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from gtp_engine.base.streams import Log
 from gtp_engine.base.workers.worker_pool import ProcessStation, StartWorker, WorkerJob, WorkerPool, ignore_note
 
 
 @contextmanager
 def open_workers(
-    job: WorkerJob, workers: int | None, address: str | None = None, *, note: Callable[[str], None] = ignore_note
+    job: WorkerJob, workers: int | None, address: str | None = None, *, note: Log = ignore_note
 ) -> Iterator[WorkerPool[Any, Any]]:
     """Yield a pool of `workers` processes of this machine, or of actors on the Ray cluster at `address`.
 

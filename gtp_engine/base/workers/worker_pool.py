@@ -32,6 +32,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from gtp_engine.base.errors import ConfigError, TaskError, TengenError, WorkerError, counted, shown
+from gtp_engine.base.streams import Log
 from gtp_engine.base.worker_process import END_SECONDS, Connection, end_worker, start_worker
 from gtp_engine.compiled.kernel_cache import is_cache_filled, note_kernels
 
@@ -253,9 +254,7 @@ class WorkerPool(Generic[Task, Answer]):
     `note` receives a sentence when a machine joins or workers are lost, from another thread.
     """
 
-    def __init__(
-        self, start: StartWorker, job: WorkerJob, room: Callable[[], int], note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, start: StartWorker, job: WorkerJob, room: Callable[[], int], note: Log) -> None:
         self.note = note
         self.nodes: Final[dict[str, NodeTally]] = {}
         self._start_worker: Final = start
