@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from time_settings import limited
 
 from gtp_engine import TimeLeft, TimeSettings, TimeSettingsError
 from gtp_engine.go.clock import KATA_KINDS, KGS_KINDS, MAX_SECONDS, Clock, TimeKind, full_time, time_after_move
@@ -19,22 +20,7 @@ FISCHER = TimeSettings.fischer(60, 5)
 CAPPED = TimeSettings.fischer_capped(60, 5, 62, 20)
 
 SECONDS = st.floats(0, 1e4) | st.floats(0, 5) | st.integers(0, 100).map(float)
-
-
-def any_settings() -> st.SearchStrategy[TimeSettings]:
-    return st.one_of(
-        st.just(NONE),
-        st.builds(TimeSettings.absolute, SECONDS),
-        st.builds(TimeSettings.canadian, SECONDS, SECONDS, st.integers(0, 30)),
-        st.builds(TimeSettings.byoyomi, SECONDS, SECONDS, st.integers(0, 10)),
-        st.builds(TimeSettings.fischer, SECONDS, SECONDS),
-        st.builds(
-            lambda main, increment, more, per_move: TimeSettings.fischer_capped(
-                main, increment, main + more, per_move
-            ),
-            SECONDS, SECONDS, SECONDS, SECONDS | st.just(-1.0),
-        ),
-    )  # fmt: skip
+ANY = st.just(NONE) | limited(SECONDS, st.integers(0, 30))
 
 
 def _clock_after(settings: TimeSettings, *moves: float) -> TimeLeft:
@@ -210,7 +196,7 @@ def test_reset_starts_again_and_forgets_what_time_left_implied() -> None:
         assert (clock.settings, clock.left) == (settings, full_time(settings))
 
 
-@given(settings=any_settings(), moves=st.lists(SECONDS, max_size=20))
+@given(settings=ANY, moves=st.lists(SECONDS, max_size=20))
 def test_a_clock_stays_within_its_bounds(settings: TimeSettings, moves: list[float]) -> None:
     clock = Clock(settings, drift=0.01)
     for seconds in moves:
@@ -226,7 +212,7 @@ def test_a_clock_stays_within_its_bounds(settings: TimeSettings, moves: list[flo
             assert left.periods >= 1 or settings.kind is TimeKind.CANADIAN
 
 
-@given(settings=any_settings(), before=st.lists(SECONDS, max_size=5), short=SECONDS, more=SECONDS)
+@given(settings=ANY, before=st.lists(SECONDS, max_size=5), short=SECONDS, more=SECONDS)
 def test_a_longer_move_never_leaves_more_time(
     settings: TimeSettings, before: list[float], short: float, more: float
 ) -> None:
@@ -338,7 +324,7 @@ def test_time_left_refuses_invalid_times(seconds: float, stones: int) -> None:
         assert clock.left == before
 
 
-@given(settings=any_settings(), seconds=st.floats(-1e6, 1e9), stones=st.integers(0, 10**6), spent=SECONDS)
+@given(settings=ANY, seconds=st.floats(-1e6, 1e9), stones=st.integers(0, 10**6), spent=SECONDS)
 def test_time_left_is_lenient(settings: TimeSettings, seconds: float, stones: int, spent: float) -> None:
     clock = Clock(settings)
     clock.set_time_left(seconds, stones)
@@ -347,7 +333,7 @@ def test_time_left_is_lenient(settings: TimeSettings, seconds: float, stones: in
     assert min(clock.left[1:]) >= 0
 
 
-@given(settings=any_settings(), moves=st.lists(SECONDS, max_size=10))
+@given(settings=ANY, moves=st.lists(SECONDS, max_size=10))
 def test_time_left_of_a_correct_controller_changes_nothing(settings: TimeSettings, moves: list[float]) -> None:
     clock = Clock(settings)
     for seconds in moves:

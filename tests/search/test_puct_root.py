@@ -163,19 +163,13 @@ def test_options_of_the_network_reach_it() -> None:
     assert {(each.temperature, each.suicide_area) for each in evaluator.options} == {(1.0, AS_TRAINED), (1.5, 1)}
 
 
-def histories_of(evaluator: ShapedEvaluator) -> list[int]:
-    """Return a list that gets how many moves of its history each position has that is evaluated."""
-    found: list[int] = []
-    evaluator.watch = lambda request: found.extend(np.count_nonzero(request.positions.colors[: request.rows], axis=1))
-    return found
-
-
 @pytest.mark.parametrize(("ignores", "version", "first"), [(False, 8, 2), (True, 8, 0), (True, 0, 2), (True, None, 0)])
 def test_an_analysis_ignores_the_moves_before_the_root(ignores: bool, version: int | None, first: int) -> None:
     """But networks of other kinds than KataGo's (version 0) have always seen them."""
     game = play_moves(Game(7), "C3 E5")
     evaluator = ShapedEvaluator(model_version=version)
-    lengths = histories_of(evaluator)
+    lengths: list[int] = []  # of the histories of all positions that are evaluated
+    evaluator.watch = lambda request: lengths.extend(np.count_nonzero(request.positions.colors[: request.rows], axis=1))
     search(game, SearchRequest(Limits(30), ignores_history=ignores), evaluator)
     root, *leaves = lengths
     assert root == first and min(leaves) == first + 1 and max(leaves) > first + 1

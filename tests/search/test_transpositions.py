@@ -33,7 +33,6 @@ from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.puct.root import key_of_root, params_of
 from gtp_engine.search.puct.transpositions import Remembered, find_or_add_node, position_key, repeats_late
 from gtp_engine.search.puct.tree_store import ReusableTree
-from gtp_engine.search.puct.utility import Params
 
 SHARED = {"graph_search": True, "graph_search_bound": 3, "symmetry_pruning": False}
 """On small boards most moves may be captured soon: with KataGo's bound of 11 hardly any node would be shared."""
@@ -342,7 +341,7 @@ def test_a_position_of_a_game_has_the_key_that_it_has_in_a_tree(bound: int) -> N
     searcher = remembering(**options)
     searcher.run(Game(4), Limits(400))
     store, compared = store_of(searcher), 0
-    params = searcher_params(options)
+    params = params_of(config(**options), Game(4), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=False)
     for node, line in lines_to(store):
         game = play_moves(Game(4), line, tolerant=True)
         if store.tree.graph.key[node] != 0:
@@ -356,10 +355,6 @@ def remembering(evaluator: Evaluator | None = None, **options: object) -> PuctSe
     searcher = PuctSearch(config(eval_batch=1, **{"remember_visits": 20, **options}), evaluator or ShapedEvaluator())
     searcher.remembered = zeros(Remembered, places=64)
     return searcher
-
-
-def searcher_params(options: dict[str, Any]) -> Params:
-    return params_of(config(**options), Game(4), SearchRequest(Limits(1)), EvaluatorInfo("", 1), has_errors=False)
 
 
 @pytest.mark.parametrize("way", ["same", "komi", "restricted", "plain"])
