@@ -124,19 +124,20 @@ def open_folder(folder: Path, command: str, teacher: Path) -> None:
     check_same(began, given)
 
 
-def carry_out(step: Step, number: str) -> None:
-    """Run a command unless its product exists, and log it on stderr; exit with the status of one that fails."""
-    write_log(f"\n{number}  {step.title}")
-    if step.product is not None and step.product.exists():
-        write_log(f"{step.product} exists already.")
-        return
-    command = [str(part) for part in step.command]
-    write_log(join_command(command))
-    if status := _status_of(command):
-        sys.exit(status)
-    if step.product is not None and not step.product.exists():
-        write_log(f"{step.product} is missing. The same command continues.")
-        sys.exit(_UNFINISHED)
+def carry_out_all(steps: Sequence[Step]) -> None:
+    """Run commands in order, unless their product exists, and log them on stderr; exit with the status of a failure."""
+    for number, step in enumerate(steps, start=1):
+        write_log(f"\n{number}/{len(steps)}  {step.title}")
+        if step.product is not None and step.product.exists():
+            write_log(f"{step.product} exists already.")
+            continue
+        command = [str(part) for part in step.command]
+        write_log(join_command(command))
+        if status := _status_of(command):
+            sys.exit(status)
+        if step.product is not None and not step.product.exists():
+            write_log(f"{step.product} is missing. The same command continues.")
+            sys.exit(_UNFINISHED)
 
 
 def _status_of(command: Sequence[str]) -> int:
@@ -170,9 +171,3 @@ def _status_of(command: Sequence[str]) -> int:
     if is_terminated:
         raise KeyboardInterrupt
     return status
-
-
-def carry_out_all(steps: Sequence[Step]) -> None:
-    """Run the commands in order; exit with the status of the first that fails."""
-    for number, step in enumerate(steps, start=1):
-        carry_out(step, f"{number}/{len(steps)}")

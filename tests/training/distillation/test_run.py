@@ -21,7 +21,7 @@ from training.toy import exported, tiny_config, tiny_module, trained, write_data
 from training.toy import run as run_module
 
 from gtp_engine.base import steps
-from gtp_engine.base.steps import ENGINE, carry_out, carry_out_all, engine_command
+from gtp_engine.base.steps import ENGINE, carry_out_all, engine_command
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.nn.katago_inputs import ADVANTAGE, GLOBALS
@@ -299,7 +299,7 @@ def test_a_short_chain(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkey
     assert len((tmp_path / "match" / "results.jsonl").read_text().splitlines()) == plan.games
     assert "| 5×5 |" in capfd.readouterr().out, "the table of agreement"
 
-    carry_out(commands[2], "")
+    carry_out_all([commands[2]])
     assert "trained.onnx exists already" in capfd.readouterr().err
     assert "resume" in steps_of(plan, tmp_path, teacher)[1].command
     later = steps_of(plan, tmp_path, teacher, minutes=3)
