@@ -16,16 +16,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gtp_engine.base.errors import ConfigError, shown_path
 from gtp_engine.base.files import json_of, owning, sha256_of, write_whole, writing
+from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.signals import stop_on_signals
 from gtp_engine.base.streams import write_log
 from gtp_engine.base.worker_process import join_command
-
-if TYPE_CHECKING:
-    from gtp_engine.base.progress import ProgressBar
 
 ENGINE: Final = (sys.executable, "-m", "gtp_engine")
 """The engine's command line without arguments, whether it is installed or not."""
@@ -45,14 +43,12 @@ def never() -> bool:
 @contextmanager
 def long_work(
     folder: Path, *, file: str | None = None, total: float | None = 1.0
-) -> Iterator[tuple["ProgressBar", Callable[[], bool]]]:
+) -> Iterator[tuple[ProgressBar, Callable[[], bool]]]:
     """Let work alone write to a folder, or to a file in it (`files.owning`), until a signal stops it.
 
     Yields the bar that shows it, with this `total`, and a function that says whether it is to end after the step under
     way.  Raises ConfigError where another process writes there.
     """
-    from gtp_engine.base.progress import ProgressBar  # here, as it is slow and --help does not need it
-
     with owning(folder, file=file), ProgressBar(total=total) as bar, stop_on_signals() as is_stopped:
         yield bar, is_stopped
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,13 +23,11 @@ from gtp_engine.training.alphago.stages.stage_settings import (
     ReinforceSettings,
     RolloutNetSettings,
     RolloutSettings,
+    StageRun,
     ValueLearning,
     ValueSettings,
 )
 from gtp_engine.training.core.learning import check_torch, shipped_teacher
-
-if TYPE_CHECKING:
-    from gtp_engine.training.alphago.stages.stage_settings import StageRun
 
 
 @click.group("alphago")
@@ -194,11 +192,9 @@ def _supervised(
 
 
 @contextmanager
-def _stage(out: Path, export: ExportSettings) -> Iterator["StageRun"]:
+def _stage(out: Path, export: ExportSettings) -> Iterator[StageRun]:
     """Yield a run with a progress bar, and exit after one that was interrupted; raises ConfigError without PyTorch."""
     check_torch()
-    from gtp_engine.training.alphago.stages.stage_settings import StageRun
-
     with long_work(out) as (bar, is_stopped):
         yield StageRun(out, bar, is_stopped, name=export.name, terms=export.license)
     if is_stopped():

@@ -8,7 +8,7 @@ import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gtp_engine.base.errors import ConfigError, ModelError, shown
 from gtp_engine.base.streams import Log
@@ -16,9 +16,7 @@ from gtp_engine.config import Config, HumanConfig
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
-
-if TYPE_CHECKING:
-    from gtp_engine.search.puct.transpositions import Remembered
+from gtp_engine.search.puct.transpositions import Remembered
 
 _SET_PROFILE: Final = "set human.human_profile (humanSLProfile, --human-profile), for example to rank_5k"
 _LOAD_NETWORK: Final = "set network.human_model (--human-model FILE)"

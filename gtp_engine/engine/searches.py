@@ -17,7 +17,7 @@ at a time; any other thread ends a search by its cancel token.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -47,11 +47,10 @@ from gtp_engine.go.game import Game, is_continued
 from gtp_engine.go.phases import initial_advantage_black
 from gtp_engine.nn.symmetry import symmetry_count
 from gtp_engine.search.limits import CancelToken, FirstMove, Limits, Searcher, SearchRequest, Watcher
+from gtp_engine.search.puct.puct_search import PuctSearch
+from gtp_engine.search.puct.transpositions import PLACES, Remembered
 from gtp_engine.search.report import FEW_VISITS, SearchReport, for_color, turned_back
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
-
-if TYPE_CHECKING:
-    from gtp_engine.search.puct.puct_search import PuctSearch
 
 LARGEST_ADVANTAGE: Final = 2.75
 """Doublings; KataGo's networks have seen few games with more."""
@@ -170,9 +169,6 @@ def new_searcher(resources: Resources, config: Config) -> Searcher:
         raise ConfigError("search.search = puct without a network", advice=advice)
     if evaluator is None or not resources.uses_network(config):
         return RolloutSearch(config.search, None if evaluator is None else evaluator.info)
-    from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
-    from gtp_engine.search.puct.transpositions import PLACES, Remembered
-
     search = PuctSearch(config, evaluator, resources.human)
     if config.puct.remember:
         search.remembered = resources.remembered = resources.remembered or zeros(Remembered, places=PLACES)
@@ -439,8 +435,6 @@ def measure_searches(
     """
     if evaluator is None or not Resources(evaluator).uses_network(config):
         raise ConfigError("no network is loaded", advice="set network.model (--model FILE)")
-    from gtp_engine.search.puct.puct_search import PuctSearch  # here: rollouts need none of its kernels
-
     counting = CountingEvaluator(evaluator)
     search = PuctSearch(impartial_config(Resources(counting), config), counting)
     games, reports = positions_of_a_game(search, *board, BENCHMARK_STAGES), list[SearchReport]()
@@ -460,7 +454,7 @@ def measure_searches(
     )
 
 
-def positions_of_a_game(search: "PuctSearch", width: int, height: int, stages: Iterable[float]) -> list[Game]:
+def positions_of_a_game(search: PuctSearch, width: int, height: int, stages: Iterable[float]) -> list[Game]:
     """Return positions of a game of first choices, after as many moves per point of the board as `stages` say."""
     game, found = Game(width, height), []
     for stage in stages:

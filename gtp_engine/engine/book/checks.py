@@ -39,9 +39,7 @@ def describe(book: Book) -> str:
     ]
     if not book.nodes:
         return f"{lines[0]}\nno positions yet"
-    links, visits = (
-        sum(counts) for counts in zip(*((len(each.linked), each.visits) for each in book.nodes), strict=True)
-    )
+    links, visits = sum(len(each.linked) for each in book.nodes), sum(each.visits for each in book.nodes)
     depths = Counter(len(node.line) for node in book.nodes)
     lines.append(
         f"{counted(len(book), 'position')}, {counted(links, 'move')} between them, "
