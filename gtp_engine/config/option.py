@@ -143,7 +143,7 @@ class Option:
             return self.normalize(value)
         # The exact type: True is an int to Python, not to a user.
         if type(value) is not self.kind or not self._allows(value):
-            raise self._error(value)
+            raise self._refused(shown(value))
         if self.unit in FILE_UNITS and is_special(cast(str, value)):  # a pipe is waited for, a device has no end
             raise self._refused(shown_path(str(value)), "a regular file")
         return cast(Value, value)
@@ -161,7 +161,7 @@ class Option:
         try:
             value = _BOOLEANS[word.lower()] if self.kind is bool else self.kind(word)
         except (LookupError, ValueError):
-            raise self._error(text) from None
+            raise self._refused(shown(text)) from None
         return self.check(value)
 
     def format(self, value: Value) -> str:
@@ -186,11 +186,8 @@ class Option:
             return f"of at least {_bound_text(self.low)}"
         return f"of at most {_bound_text(self.high)}" if self.high is not None else ""
 
-    def _error(self, value: object) -> ConfigError:
-        return self._refused(shown(value), self.expectation)
-
-    def _refused(self, given: str, expected: str) -> ConfigError:
-        return ConfigError(f"{self.called or f'option {self.key} ='} {given}", expected=expected)
+    def _refused(self, given: str, expected: str = "") -> ConfigError:
+        return ConfigError(f"{self.called or f'option {self.key} ='} {given}", expected=expected or self.expectation)
 
 
 @cache
