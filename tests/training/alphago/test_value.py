@@ -182,9 +182,10 @@ def test_a_run_writes_its_files_and_its_error_falls(tmp_path: Path) -> None:
     game = replace(GAME, parallel_games=16)
     given = (tmp_path / "supervised", tmp_path / "reinforced"), settings, game, learning
     with ProgressBar() as bar:
-        assert run_value(*given, StageRun(out, bar, lambda: True)) is None
-        path = run_value(*given, StageRun(out, bar))
-    assert path is not None and path.name == "value.onnx" and path.exists()
+        run_value(*given, StageRun(out, bar, lambda: True))
+        assert not (out / "value.onnx").exists()
+        run_value(*given, StageRun(out, bar))
+    assert (out / "value.onnx").exists()
     log = read_log(out / "log.jsonl")
     training = [line["figures"]["error"] for line in log if line["kind"] == "step"]
     tested = [line["figures"]["test"] for line in log if line["kind"] == "validation"]

@@ -301,8 +301,8 @@ def read_policy(folder: Path) -> PolicyNet:
     return net
 
 
-def export_run(run: StageRun, origin: str, *, title: str = "") -> Path:
-    """Write the network of a finished run; return its file in the run's folder, named after its kind.
+def export_run(run: StageRun, origin: str, *, title: str = "") -> None:
+    """Write the network of a finished run to the run's folder, as a file that is named after its kind.
 
     The network's name is the run's, or `title`, by default its kind, with its size.
     """
@@ -310,7 +310,6 @@ def export_run(run: StageRun, origin: str, *, title: str = "") -> Path:
     target = run.out / f"{net.KIND}.onnx"
     export_net(net, target, name=run.name or f"{title or net.KIND}-{net.shape.title}", origin=origin, terms=run.terms)
     run.bar.log(f"Written: {target}")
-    return target
 
 
 def torch_player(net: PolicyNet, machine: Machine, name: str) -> NetworkEvaluator:

@@ -206,17 +206,13 @@ def play_versus(
     return found
 
 
-def run_reinforcement(
-    supervised: Path, settings: ReinforceSettings, game: PolicyGameSettings, run: StageRun
-) -> Path | None:
-    """Iterate until the end, or until the run is stopped; return the network file, None if the run is not done.
+def run_reinforcement(supervised: Path, settings: ReinforceSettings, game: PolicyGameSettings, run: StageRun) -> None:
+    """Iterate until the end, when the network is written, or until the run is stopped.
 
     `supervised` is the folder of the run whose network it begins with.
     """
     reinforcement = Reinforcement(read_policy(supervised), settings, game, run.out)
     run.bar.log(reinforcement.machine.title)
-    if not run_and_report(reinforcement, run.bar, run.is_stopped):
-        return None
-    games = counted(reinforcement.samples, "game")
-    origin = f"trained by Tengen on {games} against earlier versions of itself"
-    return export_run(run, origin, title="reinforced")
+    if run_and_report(reinforcement, run.bar, run.is_stopped):
+        games = counted(reinforcement.samples, "game")
+        export_run(run, f"trained by Tengen on {games} against earlier versions of itself", title="reinforced")

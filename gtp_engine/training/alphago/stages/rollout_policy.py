@@ -224,8 +224,8 @@ class RolloutTrainer(TrainingRun):
         self.vector, self._squares = checkpoint.weights["weights"].numpy(), checkpoint.state["squares"].numpy()
 
 
-def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> Path | None:
-    """Train until the end, or until the run is stopped; return the policy's file, None if the run is not done."""
+def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run: StageRun) -> None:
+    """Train until the end, when the policy is written, or until the run is stopped."""
     train, test = map(GameStore, split_games(games, settings.test_share))
     trainer = RolloutTrainer(train, test, settings, run.out)
     run.bar.log(
@@ -233,13 +233,12 @@ def run_rollout_policy(games: list[RecordedGame], settings: RolloutSettings, run
         f"{counted(len(train.games), 'game')} to train on, {len(test.games):,} to test on"
     )
     if not run_and_report(trainer, run.bar, run.is_stopped):
-        return None
+        return
     origin = f"trained by Tengen on {trainer.samples:,} samples of moves of recorded games"
     policy = replace(trainer.space.policy(trainer.vector), name=run.name or NAME, origin=origin, license=run.terms)
     with writing(run.out / ROLLOUT_WEIGHTS, ModelError, "rollout policy"):
         write_linear_policy(run.out / ROLLOUT_WEIGHTS, policy)
     run.bar.log(f"Written: {run.out / ROLLOUT_WEIGHTS}")
-    return run.out / ROLLOUT_WEIGHTS
 
 
 def new_replay_buffers(store: GameStore, space: WeightSpace) -> ReplayBuffers:

@@ -79,7 +79,6 @@ class ExampleRun(TrainingLoop[Net, ExampleBatch]):
         """Return the figures of a batch."""
         return self.measure(self.machine.run(module, batch.planes), batch)
 
-    @torch.no_grad()
     def validate(self) -> Validation:
         """Return the figures of the averaged network on the test positions."""
         found, tested = [], self.positions[1]
@@ -123,10 +122,10 @@ class PolicyRun(ExampleRun):
 
 def run_supervised(
     games: list[RecordedGame], settings: PolicySettings, learning: PolicyLearning, run: StageRun
-) -> Path | None:
-    """Train until the end, or until the run is stopped; return the network file, None if the run is not done.
+) -> None:
+    """Train until the end, when the network is written, or until the run is stopped.
 
-    It is policy.onnx, or rollout.onnx of a network with `RolloutNetSettings`.
+    Its file is policy.onnx, or rollout.onnx of a network with `RolloutNetSettings`.
     """
     kind = RolloutNet if isinstance(settings, RolloutNetSettings) else PolicyNet
     store, test_store = map(GameStore, split_games(games, settings.test_share))
@@ -137,7 +136,5 @@ def run_supervised(
     net, positions = new_net(kind, shape, seed=learning.seed), ((store, store.stones()), (test_store, tested))
     facts = {"stage": f"supervised {kind.KIND}", "shape": asdict(shape), "test_share": settings.test_share}
     loop = PolicyRun(net, positions, learning, machine, run.out, facts)
-    if not train(loop, run):
-        return None
-    origin = f"trained by Tengen on {loop.samples:,} samples of moves of recorded games"
-    return export_run(run, origin)
+    if train(loop, run):
+        export_run(run, f"trained by Tengen on {loop.samples:,} samples of moves of recorded games")

@@ -186,8 +186,8 @@ def run_value(
     game: PolicyGameSettings,
     learning: ValueLearning,
     run: StageRun,
-) -> Path | None:
-    """Play the games and train until the end, or until the run is stopped; return the network file, or None.
+) -> None:
+    """Play the games and train until the end, when the network is written, or until the run is stopped.
 
     The policies of the runs in `folders`, the supervised one and the reinforced one, play the games.
     """
@@ -197,15 +197,13 @@ def run_value(
     board = (policy.shape.width, policy.shape.height)
     games = fill_games(run, settings.games, (first, second), board, game, seed=learning.seed)
     if len(games) < settings.games:
-        return None
+        return
     train_games, test_games = split_games(games, settings.test_share)
     positions = samples_of(train_games), samples_of(test_games)
     shape = replace(policy.shape, layers=settings.layers or policy.shape.layers, hidden=settings.hidden)
     net = new_net(ValueNet, shape, seed=learning.seed)
     if not settings.from_scratch:
         net.copy_trunk(policy)
-    if not train(ValueRun(net, positions, settings, learning, machine, run.out), run):
-        return None
-    played = counted(settings.games, "game")
-    origin = f"trained by Tengen on one position of each of {played} of a policy network with itself"
-    return export_run(run, origin)
+    if train(ValueRun(net, positions, settings, learning, machine, run.out), run):
+        played = counted(settings.games, "game")
+        export_run(run, f"trained by Tengen on one position of each of {played} of a policy network with itself")
