@@ -149,7 +149,7 @@ def test_other_networks_and_rollouts_call_no_other_kernels(
     if "linear" in files:
         none, codes = np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.int64)
         near, places = np.zeros(3, dtype=np.float32), np.zeros((0, 12), dtype=np.float32)
-        policy = LinearPolicy(codes, none, codes, none, codes, places, near)
+        policy = LinearPolicy(codes, none, codes, none, codes, places, near, near)
         write_linear_policy(tmp_path / "rollout-policy.npz", policy)
     config = Config().with_values(common | values)
     evaluator = load_evaluator(config.network, log=lambda line: None, board=(5, 5))

@@ -15,7 +15,7 @@ The kernels read tables of factors, which `new_tables` computes from the weights
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -74,9 +74,7 @@ class LinearPolicy:
     diamonds: NDArray[np.int64]  # [R] diamonds around the opponent's last move
     diamond_weights: NDArray[np.float32]  # [R, DIAMOND_SIZE] of a move on each of their points
     near: NDArray[np.float32]  # [3] of a move beside, diagonal to and two steps from the last one
-    urgent: NDArray[np.float32] = field(  # [3] by SAVE_BY_CAPTURE, SAVE_BY_ESCAPE and NAKADE
-        default_factory=lambda: np.zeros(FIRST_DIAMOND, dtype=np.float32)
-    )
+    urgent: NDArray[np.float32]  # [3] by SAVE_BY_CAPTURE, SAVE_BY_ESCAPE and NAKADE
     name: str = ""
     origin: str = ""
     license: str = ""

@@ -105,13 +105,13 @@ def write_planes(
     """Write the planes of some rows, int32[K], in their `symmetries` [K] into `spatial` [K, planes, H * W]."""
     for k in range(rows.size):
         row, planes = wide(rows[k]), spatial[k]
-        for plane in range(planes.shape[0]):
-            for cell in range(planes.shape[1]):
-                planes[plane, cell] = 0.0
         board, player = board_of(positions, row, wide(0)), wide(positions.to_play[row])
+        for plane in range(planes.shape[0]):
+            is_one = plane == _ONES or (plane == _COLOR and player == BLACK)
+            for cell in range(planes.shape[1]):
+                planes[plane, cell] = 1.0 if is_one else 0.0
         suicide = conditions_of_row(positions, row).suicide
         encoded = _Row(board, player, suicide, positions.forbidden[row], work.cells[symmetries[k]], planes)
-        _write_constants(player, planes)
         _write_stones(encoded, positions.points[row])
         _write_liberties(encoded, work.liberties)
         _write_moves(encoded, work)
@@ -123,16 +123,6 @@ def _set_count(planes: FloatArray, first: int, count: int, cell: int) -> None:
     """Set the plane of `first` … first + 7 that stands for `count`, none for 0."""
     if count > 0:
         planes[first + min(count, MOST) - 1, cell] = 1.0
-
-
-@spliced_kernel
-def _write_constants(player: int, planes: FloatArray) -> None:
-    """Fill the plane of ones and, where there is one and Black is to move, that of the player's colour."""
-    has_color = planes.shape[0] > _COLOR and player == BLACK
-    for cell in range(planes.shape[1]):
-        planes[_ONES, cell] = 1.0
-        if has_color:
-            planes[_COLOR, cell] = 1.0
 
 
 @spliced_kernel

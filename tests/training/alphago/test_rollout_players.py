@@ -31,9 +31,9 @@ Preference = Callable[[Positions, int, int], float]
 """The preference of a network for a point in a row, not normalized."""
 
 
-_CODES, _WEIGHTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+_CODES, _WEIGHTS, _THREE = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32), np.zeros(3, dtype=np.float32)
 INDIFFERENT = LinearPolicy(
-    _CODES, _WEIGHTS, _CODES, _WEIGHTS, _CODES, np.zeros((0, 12), dtype=np.float32), np.zeros(3, dtype=np.float32)
+    _CODES, _WEIGHTS, _CODES, _WEIGHTS, _CODES, np.zeros((0, 12), dtype=np.float32), _THREE, _THREE
 )
 """Weights that make no difference between moves."""
 
