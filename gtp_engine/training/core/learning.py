@@ -19,7 +19,7 @@ OPTIMIZERS: Final = ("muon", "adamw")
 
 _FIRST_SHARE: Final = 0.01
 """Share of the highest rate that the first step has."""
-_LEAST_RATE: Final = 1e-9
+LEAST_RATE: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Learning(Section, name="training"):
     minutes: float = option(0.0, "Length of the run in minutes; 0: no limit. A run ends at its first limit.", low=0)
     batch: int = option(256, "Positions in a step.", low=1)
     optimizer: str = option("muon", "Optimizer.", choices=OPTIMIZERS)
-    learning_rate: float = option(3e-3, "Highest learning rate.", low=_LEAST_RATE)
+    learning_rate: float = option(3e-3, "Highest learning rate.", low=LEAST_RATE)
     final_rate: float = option(0.01, "Share of the learning rate that is left at the end.", bounds=(0, 1))
     warm_up: float = option(0.02, "Part of the run in which the learning rate rises.", bounds=(0, 0.99))
     weight_decay: float = option(0.02, "Weight decay of filters and matrices, times the learning rate.", low=0)

@@ -12,7 +12,7 @@ from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
 from gtp_engine.config.option import Section, option
 from gtp_engine.go.rules import PRESETS, Scoring
-from gtp_engine.training.core.learning import Learning, with_default
+from gtp_engine.training.core.learning import LEAST_RATE, Learning, with_default
 
 KOMI: Final = 7.5
 """Default points for White; a half point rules out draws, so that every game has a winner to learn from."""
@@ -27,7 +27,6 @@ LIMITS: Final = ("samples", "minutes", "threads", "validations", "checkpoint_min
 """Fields of `Learning` in which a resumed run may differ from its beginning."""
 
 _TEST_SHARE_HELP: Final = "Share of the games that is held out for testing."
-_LEAST_RATE: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,8 @@ class RolloutSettings(Section, name="rollout"):
 
     epochs: int = option(12, "Passes over all games.", low=1)
     games_per_step: int = option(16, "Games of a step.", low=1)
-    learning_rate: float = option(0.15, "Highest learning rate.", low=_LEAST_RATE)
-    final_rate: float = option(0.1, "Share of the learning rate that is left at the end.", bounds=(0, 1))
+    learning_rate: float = with_default("learning_rate", 0.15)
+    final_rate: float = with_default("final_rate", 0.1)
     prior: float = option(1.0, "Weight of the normal prior, in observations of each squared weight.", low=0)
     least_count: int = option(10, low=1)
     """A diamond pattern gets weights of its own if it occurs this often in the games."""
@@ -123,7 +122,7 @@ class ReinforceSettings(Section, name="reinforce"):
 
     iterations: int = option(1000, "Length of the run.", low=1)
     games: int = option(128, "Games of an iteration; the paper has 128.", low=2)
-    learning_rate: float = option(0.05, "Learning rate of plain gradient descent.", low=_LEAST_RATE)
+    learning_rate: float = option(0.05, "Learning rate of plain gradient descent.", low=LEAST_RATE)
     """For a mean over moves; the paper's 0.001 is for the sum over a game's.  On 9×9 (7 layers of 64) the network won
     87% of 400 games against its beginning after 10 iterations, 91% after 30; with 0.3 it won 84 and 76%."""
     clip: float = with_default("clip", 1.0)
