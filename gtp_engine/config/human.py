@@ -157,12 +157,9 @@ class HumanConfig(Section, name="human"):
     @property
     def explores_unevenly(self) -> bool:
         """Whether it does so otherwise for the side to play at the root than for its opponent."""
-        shares = {
-            (self.human_root_weightless, self.human_root_weightful),
-            (self.human_own_weightless, self.human_own_weightful),
-            (self.human_opponent_weightless, self.human_opponent_weightful),
-        }
-        return len(shares) > 1
+        root = (self.human_root_weightless, self.human_root_weightful)
+        own = (self.human_own_weightless, self.human_own_weightful)
+        return not root == own == (self.human_opponent_weightless, self.human_opponent_weightful)
 
     @cached_property
     def profile(self) -> HumanProfile:
