@@ -80,17 +80,6 @@ class _EpochPlace:
     """Positions of the group that have been used."""
 
 
-class _Group(NamedTuple):
-    """The positions of some shards."""
-
-    place: tuple[int, int]
-    """Epoch and first shard."""
-    names: list[str]
-    samples: Packed
-    order: Tensor
-    """The rows in random order, int64."""
-
-
 class Batches:
     """Batches of `size` positions from the shards in a folder, on `device`.
 
@@ -127,11 +116,12 @@ class Batches:
         self._step = 0
         self._places: defaultdict[BoardSides, _EpochPlace] = defaultdict(_EpochPlace)
         self._counts: dict[BoardSides, int] = {}
-        self._groups: dict[BoardSides, _Group] = {}
+        self._held: dict[BoardSides, tuple[list[str], Packed]] = {}  # the last group of each board, by its shards
         self._count()
         if in_memory:
             for board in self._counts:
                 self._next_group(board)
+                self._group(board)
         self._beginning: Final = self._place()
 
     @property
@@ -152,10 +142,11 @@ class Batches:
         places = {board: _EpochPlace(**of_board) for board, of_board in place.get("places", {}).items()}
         self._places = defaultdict(_EpochPlace, places)
         self._counts = dict(place.get("counts", self._counts))
+        positions_of = cache(self._positions)  # one iterator for each board
         while True:
             rng, shares = np.random.default_rng((self._seed, self._step)), self.shares
             board = list(shares)[rng.choice(len(shares), p=list(shares.values()))]
-            packed = self._take(board)
+            packed = next(positions_of(board))
             self._step += 1
             samples = {name: array.to(self._device, non_blocking=True) for name, array in packed.items()}
             yield unpack(samples, board, rng.permutation(symmetry_count(*board)).tolist()), self._place()
@@ -164,15 +155,21 @@ class Batches:
         places = {board: {**vars(place)} for board, place in self._places.items()}
         return {"step": self._step, "places": places, "counts": dict(self._counts)}
 
-    def _take(self, board: BoardSides) -> Packed:
-        """Return the next positions of a board, or fewer if it has no more."""
+    def _positions(self, board: BoardSides) -> Iterator[Packed]:
+        """Yield positions of a board without end, from its place on: those of a batch, or fewer if it has no more."""
         place = self._places[board]
-        group = self._group(board) if place.shards else self._next_group(board)
-        if place.position and place.position + self._size > len(group.order):
-            group = self._next_group(board)
-        rows = group.order[place.position : place.position + self._size]
-        place.position += self._size
-        return {name: array.index_select(0, rows) for name, array in group.samples.items()}
+        if not place.shards:
+            self._next_group(board)
+        while True:
+            samples = self._group(board)
+            order = self._rng(board, place.first).permutation(len(samples["planes"]))
+            rows = torch.from_numpy(order).to(samples["planes"].device)
+            while not place.position or place.position + self._size <= len(rows):
+                chosen = rows[place.position : place.position + self._size]
+                place.position += self._size
+                yield {name: array.index_select(0, chosen) for name, array in samples.items()}
+            del samples  # before others are read: two may not fit into memory
+            self._next_group(board)
 
     def _count(self) -> None:
         """Count the positions in the folder."""
@@ -180,8 +177,8 @@ class Batches:
         if not self._counts:
             raise no_shards(self._folder, self._shares)
 
-    def _next_group(self, board: BoardSides) -> _Group:
-        """Go to the next group of a board size, which may begin a new epoch, and return it."""
+    def _next_group(self, board: BoardSides) -> None:
+        """Go to the next group of a board size, which may begin a new epoch."""
         place = self._places[board]
         if place.last >= len(place.shards):
             self._count()
@@ -197,22 +194,16 @@ class Batches:
             count += shard_length(self._folder / place.shards[place.last])
             place.last += 1
         place.position = 0
-        return self._group(board)
 
-    def _group(self, board: BoardSides) -> _Group:
-        """Return the current group of a board size."""
-        place, group = self._places[board], self._groups.pop(board, None)
-        if group is None or group.place != (place.epoch, place.first):
-            names = place.shards[place.first : place.last]
-            names = sorted(names) if self._in_memory else names
-            samples = group.samples if group is not None and group.names == names else None
-            del group  # before others are read: two may not fit into memory
-            samples = self._read(names) if samples is None else samples
-            order = self._rng(board, place.first).permutation(len(samples["planes"]))
-            rows = torch.from_numpy(order).to(samples["planes"].device)
-            group = _Group((place.epoch, place.first), names, samples, rows)
-        self._groups[board] = group
-        return group
+    def _group(self, board: BoardSides) -> Packed:
+        """Return the positions of the current group of a board size."""
+        place = self._places[board]
+        names = place.shards[place.first : place.last]
+        names = sorted(names) if self._in_memory else names
+        if board not in self._held or self._held[board][0] != names:
+            self._held.pop(board, None)  # as above
+            self._held[board] = names, self._read(names)
+        return self._held[board][1]
 
     def _read(self, names: Sequence[str]) -> Packed:
         """Return the positions of some shards of one board size, one after the other."""
