@@ -80,14 +80,18 @@ def test_a_folder_that_others_can_write_is_not_used(code: str, temporary: Path) 
 
 
 @pytest.mark.skipif(not HAS_USERS, reason="Windows has no modes")
-def test_privacy_means_a_folder_of_this_user_alone(tmp_path: Path) -> None:
+def test_privacy_means_a_folder_of_this_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "folder"
     assert not kernel_cache.is_private(folder)
     folder.mkdir(mode=0o700)
     assert kernel_cache.is_private(folder)
     (tmp_path / "link").symlink_to(folder)
-    assert not kernel_cache.is_private(tmp_path / "link")
+    (tmp_path / "file").touch(mode=0o700)
+    assert not any(map(kernel_cache.is_private, (tmp_path / "link", tmp_path / "file")))
     folder.chmod(0o750)
+    assert not kernel_cache.is_private(folder)
+    folder.chmod(0o700)
+    monkeypatch.setattr("os.getuid", lambda: folder.stat().st_uid + 1)
     assert not kernel_cache.is_private(folder)
 
 
@@ -99,8 +103,12 @@ def test_without_a_home_the_temporary_directory_is_used(monkeypatch: pytest.Monk
     assert kernel_cache.find_directory().is_relative_to(temporary)
     assert list(temporary.iterdir()) == []
     assert kernel_cache.cache_directory() == kernel_cache.find_directory()
-    of_child = Path(kernel_cache.environment()["TENGEN_CACHE_DIR"])
-    assert of_child / "kernels" / kernel_cache.kernel_hash() == kernel_cache.cache_directory()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(temporary.parent / "no-folder"))
+    of_child = kernel_cache.environment()
+    assert Path(of_child["TENGEN_CACHE_DIR"], "kernels", kernel_cache.kernel_hash()) == kernel_cache.cache_directory()
+    assert "NUMBA_CACHE_DIR" not in of_child
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(kernel_cache.cache_directory().parent))
+    assert kernel_cache.environment() == os.environ
     path = kernel_cache.package_environment({"PYTHONPATH": "there"})["PYTHONPATH"]
     assert path == os.pathsep.join([str(kernel_cache.PACKAGE.parent), "there"])
 
@@ -178,10 +186,11 @@ def add(a, b):
 
 if "full" in sys.argv:
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # every write fails
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, -1))  # every write fails
 if "require" in sys.argv:
     kernel_cache.require_saving()
 print(add(1, 2), add(1.5, 2))
+"full" in sys.argv and resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))  # there is room again
 kernel_cache.note_kernels("network")
 kernel_cache.record_compiled("add")
 """
@@ -272,26 +281,13 @@ def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch)
     """Who loads kernels in advance says so himself, with the progress."""
     noted: list[str] = []
 
-    def compiling() -> contextlib.AbstractContextManager[None]:
-        noted.append("compiling")
-        return contextlib.nullcontext()
-
     def double(x: int) -> int:
         return 2 * x
 
-    monkeypatch.setattr(_jit, "compiling", compiling)
+    monkeypatch.setattr(_jit, "compiling", lambda: noted.append("compiling") or contextlib.nullcontext())
     kernel = _jit._Kernel(double, {**_jit._OPTIONS})
-    monkeypatch.setattr("gtp_engine.compiled.jit_linking.TolerantCache", lambda function: FakeCache())
+    empty = Mock(**{"load_overload.return_value": None})
+    monkeypatch.setattr("gtp_engine.compiled.jit_linking.TolerantCache", lambda function: empty)
     kernel.load(_jit.KernelCall(kernel, (1,)).types)
     assert kernel(1) == 2 and noted == []
     assert kernel(1.5) == 3.0 and noted == ["compiling"]
-
-
-class FakeCache:
-    """Keeps nothing."""
-
-    def load_overload(self, signature: object, context: object) -> None:
-        """Return None: there is no code."""
-
-    def save_overload(self, signature: object, code: object) -> None:
-        """Do nothing."""

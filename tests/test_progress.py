@@ -13,11 +13,11 @@ def test_without_a_terminal_there_is_a_line_each_interval(
 ) -> None:
     monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
     with ProgressBar(total=200) as bar:
-        bar.update(10, "10 of 200")
-        bar.update(30, "30 of 200 [bold]")
-    first, second = capsys.readouterr().err.splitlines()
+        for done, text in ((10, "10 of 200"), (30, "30 of 200 [bold]"), (30, "the next")):
+            bar.update(done, text)
+    first, *others = capsys.readouterr().err.splitlines()
     assert first == "  5.0%  10 of 200"
-    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d+ s left", second)
+    assert re.fullmatch(r" 15\.0%  30 of 200 \[bold\], \d+ s left\n 15\.0%  the next, \d+ s left", "\n".join(others))
     with ProgressBar(total=None) as bar:  # of which no share is known
         bar.update(10, "10 games")
         bar.update(20, "20 games")
