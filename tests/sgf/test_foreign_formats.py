@@ -50,8 +50,7 @@ def test_results_of_gib(ending: int, margin: int, result: str | None) -> None:
 
 
 def test_a_handicap_in_gib_stands_on_the_usual_points() -> None:
-    data = GIB.replace("INI 0 1 0", "INI 0 1 3").replace("STO 0 2 1 15 3\n", "").encode()
-    record = parse_sgf(data)
+    record = parse_sgf(GIB.replace("INI 0 1 0", "INI 0 1 3").replace("STO 0 2 1 15 3\n", "").encode())
     stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
     assert (record.handicap, stones, record.first_player) == (3, {"D4", "Q16", "D16"}, WHITE)
     assert [move.color for move in record.moves] == [WHITE, BLACK, WHITE]
@@ -91,12 +90,13 @@ def test_results_of_ngf(words: str, result: str | None) -> None:
     assert parse_sgf(NGF.replace("黒中押し勝ち!", words).encode()).result == result
 
 
-def test_a_handicap_in_ngf() -> None:
+@pytest.mark.parametrize(("size", "points"), [(19, {"D4", "Q16", "Q4"}), (13, {"D4", "K10", "D10"})])
+def test_a_handicap_in_ngf(size: int, points: set[str]) -> None:
     lines = NGF.splitlines()
-    lines[5], lines[7] = "3", "0"
+    lines[1], lines[5], lines[7] = str(size), "3", "0"
     record = parse_sgf("\n".join([*lines[:12], *lines[13:]]).encode())
-    stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
-    assert (record.handicap, stones, record.komi, record.moves[0].color) == (3, {"D4", "Q16", "Q4"}, 0.0, WHITE)
+    stones = {format_vertex(stone.point, width=size, height=size) for stone in record.setup_stones}
+    assert (record.handicap, stones, record.komi, record.first_player) == (3, points, 0.0, WHITE)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r"])

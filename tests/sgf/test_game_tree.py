@@ -106,7 +106,8 @@ def test_marks_and_labels() -> None:
     root.set_mark("J1", None)
     root.set_label("D6", "1:2]")
     root.set_label("A9", "x")
-    assert root.marks == dict.fromkeys(["A8", "B8"], "triangle") | {"B9": "circle"}
+    root.set_label("A8", "")
+    assert root.marks == {"B8": "triangle", "B9": "circle"}
     assert GameTree(tree.to_bytes()).root.labels == {"C7": "a:b", "D6": "1:2]", "A9": "x"}
     assert "LB[cc:a\\:b][xx:n][dd:1\\:2\\]]" in tree.to_sgf(), "what is not a label of this board stays"
     with pytest.raises(SgfError, match="mark 'star': expected one of triangle"):
@@ -306,7 +307,7 @@ def test_games_of_sgfmill_come_back_as_they_went() -> None:
 @pytest.mark.parametrize(
     ("text", "clocks"),
     [
-        ("BL[59.5]WL[10]OW[3]", {BLACK: (59.5, None), WHITE: (10.0, 3)}),
+        ("BL[59.5]OB[2]WL[10]", {BLACK: (59.5, 2), WHITE: (10.0, None)}),
         ("BL[ 7 ]OB[x]WL[]OW[2]", {BLACK: (7.0, None)}),
         *((f"BL[{wrong}]", {}) for wrong in ("nan", "-1", "1e9", "inf", "x")),
     ],
