@@ -27,6 +27,7 @@ CAPTURE_BESIDE = ". . . . . . . / . O O O X . . / . X X X O X . / . O O O . . ."
         (FILLS_LIBERTY, "G1", None),
         (EYE, "A7", OWN_EYE),
         (LADDER, "D4", LADDER_RUN),
+        ("O . X O . . . / X . O . . . .", "B7", None),  # captures in place of running
         (ATARI, "E5", None),
         (ATARI, "G1", UNANSWERED_ATARI),
         (ATARI, "pass", UNANSWERED_ATARI),

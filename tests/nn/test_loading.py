@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -416,7 +416,7 @@ def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, m
     """
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path / "cache"))
     path, seconds = tiny_networks.v7_network(tmp_path / "net.onnx"), []
-    for busy, full, seed, power in ((0, 0, 1, 1), (1, 1, 1, 1), (0, 1, 1, 2), (0, 1, 1, 1), (1, 1, 1, 2), (0, 1, 2, 2)):
+    for busy, full, seed, power in ((0, 0, 1, 1), (1, 1, 1, 1), (0, 1, 1, 9), (0, 1, 1, 1), (1, 1, 1, 2), (0, 1, 2, 2)):
         monkeypatch.setattr("gtp_engine.nn.call_times.is_busy", lambda busy=busy: busy)
         clock = SimpleNamespace(perf_counter=map(lambda n, power=power: (n / 1000) ** power, count()).__next__)
         monkeypatch.setattr("gtp_engine.nn.call_times.time", clock)
@@ -427,6 +427,7 @@ def test_calls_are_measured_once_and_again_for_another_network(tmp_path: Path, m
         evaluator.close()
     assert seconds[:2] == [(), ()], "kernels are being compiled, then others use the cores"
     assert [size for size, _ in seconds[2]] == [1, 2, 4, 8] and all(each > 0 for _, each in seconds[2])
+    assert all(large <= 2 * small for (_, small), (_, large) in pairwise(seconds[2])), "as fast as two calls at least"
     assert seconds[3] == tuple((size, pytest.approx(0.001 * 361 / 81)) for size in (1, 2, 4, 8)), "as on 19x19"
     assert seconds[2] != seconds[3] == seconds[4] != seconds[5]
 

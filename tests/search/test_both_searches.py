@@ -87,6 +87,7 @@ def test_restrictions_hold_down_to_their_depth(searcher: Searcher, color: int) -
 def test_the_tree_is_reused_from_move_to_move(searcher: Searcher) -> None:
     game = Game(9)
     best = searcher.run(game, Limits(1000)).moves[0]
+    assert len(best.pv_position_visits) == len(best.pv)
     play_moves(game, best.pv[:2])
     report = searcher.run(game, Limits(1500))
     assert (report.visits, report.to_play) == (1500, game.to_play) and report.playouts < 1500

@@ -158,15 +158,14 @@ def test_people_are_asked_where_their_policy_is_needed(shares: dict[str, float],
 
 
 def test_without_exploration_people_change_nothing() -> None:
-    reports = []
+    found = []
     for people in (None, FakeEvaluator(5)):
         searcher = PuctSearch(exploring(c_puct_permanent=2.0), FakeEvaluator(), people)
-        reports.append(searcher.run(small_game(), Limits(50)))
+        report = searcher.run(small_game(), Limits(50))
+        found.append([(move.point, move.visits, move.weight) for move in report.moves])
         assert store_of(searcher).tree.human_prior.size == 0
         searcher.close()
-    assert [(move.point, move.visits, move.weight) for move in reports[0].moves] == [
-        (move.point, move.visits, move.weight) for move in reports[1].moves
-    ]
+    assert found[0] == found[1]
 
 
 def test_a_tree_explored_for_one_side_is_not_used_for_the_other() -> None:

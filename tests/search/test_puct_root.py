@@ -1,6 +1,8 @@
 """The root of a network search: noise, temperature, symmetric moves, the end of a game, ownership."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import product
 from math import log
 
 import numpy as np
@@ -311,16 +313,18 @@ def test_a_pass_waits_for_moves_that_are_as_good(
 
 
 def test_neutral_points_come_before_passes_under_territory_rules_only() -> None:
-    """To this evaluator no move matters; its policy prefers to pass."""
+    """To this evaluator no move matters; its policy, and that of people, prefers to pass."""
     found, indifferent = {}, {"ending_bonus": 0, "static_score_weight": 0, "dynamic_score_weight": 0}
-    for rules in ("japanese", "chinese"):
-        game = game_from("X X . O O\n" * 5, rules=rules, komi=0)
-        for fill_dame in (True, False):
-            report = search(game, 80, PassingEvaluator(scale=1e9), fill_dame=fill_dame, **indifferent)
-            found[rules, fill_dame] = report.best_point != PASS
-    assert found["japanese", True]
-    assert not found["japanese", False]
-    assert found["chinese", True] == found["chinese", False]
+    passing, asked = PassingEvaluator(scale=1e9), SearchRequest(Limits(80), first_move=FirstMove.LIKELIEST)
+    for rules, fill_dame, people in product(("japanese", "chinese"), (True, False), (None, passing)):
+        settings = config(fill_dame=fill_dame, **indifferent).with_values({"human.human_move_share": 1.0})
+        with closing(PuctSearch(settings, passing, people)) as searcher:
+            report = searcher.run(game_from("X X . O O\n" * 5, rules=rules, komi=0), asked)
+            found[rules, fill_dame, people is None] = report.best_point != PASS, report.position_results.lead_black
+    for is_alone in (True, False):
+        (fills, lead), (waits, other) = (found["japanese", each, is_alone] for each in (True, False))
+        assert fills and not waits and lead != other, "a pass that is ruled out does not count for the results either"
+        assert found["chinese", True, is_alone] == found["chinese", False, is_alone]
 
 
 # --- symmetric moves
