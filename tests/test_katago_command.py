@@ -103,9 +103,9 @@ def test_unknown_settings_are_warned_of(started: Callable[[str], tuple[Config, s
 
 
 def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], tuple[Config, str]], here: Path) -> None:
-    (here / "ours.toml").write_text("[search]\nvisits = 1\n[time]\nlag = 3.0\n[puct]\nlcb = false\n")
+    (here / "Ours.TOML").write_text("[search]\nvisits = 1\n[time]\nlag = 3.0\n[puct]\nlcb = false\n")
     (here / "gtp.cfg").write_text("maxVisits = 2\nlagBuffer = 2\nmaxTime = 2\n")
-    config, _ = started("gtp --config ours.toml -config gtp.cfg -override-config maxTime=4 --lag 5")
+    config, _ = started("gtp --config Ours.TOML -config gtp.cfg -override-config maxTime=4 --lag 5")
     assert (config.search.visits, config.time.lag, config.time.max_time) == (2, 5.0, 4.0)
     assert not config.puct.lcb
 
@@ -167,7 +167,7 @@ def test_a_program_named_katago_uses_the_files_beside_it(
     (folder / "default_model.bin.gz").write_bytes(b"")
     (folder / "other.bin.gz").write_bytes(b"")
     assert started("gtp")[0].network.model is None
-    monkeypatch.setattr(sys, "argv", [str(folder / "katago"), "gtp"])
+    monkeypatch.setattr(sys, "argv", [str(folder / "KataGo"), "gtp"])
     config, _ = started("gtp")
     assert (config.network.model, config.search.visits) == (str(folder / "default_model.bin.gz"), 3)
     assert config.gtp.name.startswith("KataGo")

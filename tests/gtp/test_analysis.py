@@ -178,7 +178,7 @@ def test_pondering_ends_with_the_next_line() -> None:
         assert evaluator.rows == after
 
 
-@pytest.mark.parametrize("command", ["genmove b", "kata-genmove_analyze b 10", "cgos-genmove_analyze b"])
+@pytest.mark.parametrize("command", ["genmove b", "KATA-Genmove_analyze b 10 ownership true", "cgos-genmove_analyze b"])
 def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
     """A search beside the thread that replies would delay the reply, on a busy machine by tenths of a second."""
     sent, pondered_after = [], []
@@ -325,7 +325,7 @@ def test_tables_of_what_a_search_knows() -> None:
     with make(FakeEvaluator()) as engine:
         server = GtpServer(engine.config, lambda: engine, log.append)
         assert "N " not in server.handle_line("debug_moves"), "nothing was searched"
-        move = server.handle_line("kata-search_debug b").split()[1]
+        move = server.handle_line("Kata-Search_Debug b").split()[1]
         table = log[-1].splitlines()
         assert "Root visits: 30" in table and any(line.startswith(f"{move:<3} : T ") for line in table)
         reply = server.handle_line("debug_moves")

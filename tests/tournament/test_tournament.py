@@ -18,7 +18,6 @@ from gtp_engine.arena.tournament import tournament_runner
 from gtp_engine.arena.tournament.standings import format_tables, page_of, tables_of, to_json
 from gtp_engine.arena.tournament.tournament_file import Meeting, Tournament, parse_description, read_description
 from gtp_engine.arena.tournament.tournament_runner import TournamentRunner, run_tournament, show_games
-from gtp_engine.base.errors import counted
 from gtp_engine.cli import cli
 from gtp_engine.search.limits import CancelToken
 
@@ -94,9 +93,7 @@ class TestGames:
         table = tables_of(description, runner.results)[0]
         assert table.points.tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
         order: list[Meeting] = []
-        again = TournamentRunner(
-            described(STONE, STONE, "", games=5), tmp_path, lambda meeting, _: order.append(meeting)
-        )
+        again = TournamentRunner(described(STONE, STONE, "", games=5), tmp_path, lambda each, _: order.append(each))
         monkeypatch.setattr(tournament_runner, "GAMES_IN_A_ROW", 1)
         again.run()
         assert [*dict.fromkeys(order[:6])] == description.meetings, "the meeting with the fewest games is next"
@@ -144,7 +141,7 @@ class TestGames:
         with pytest.raises(MatchError, match="cannot read the openings folder nowhere"):
             TournamentRunner(described("", "", conditions=conditions), tmp_path / "a")
         runner = TournamentRunner(described("", "--refuse komi", ""), tmp_path / "b")
-        with pytest.raises(MatchError, match=r"engine \d \(first\) – engine \d \(second\): .*komi"):
+        with pytest.raises(MatchError, match=r"engine 0 \(first\) – engine 1 \(second\): .*komi"):
             runner.run()
         engines = [{"name": name, "command": command} for name, command in (("a", engine("")), ("b", "no-such-engine"))]
         missing = parse_description({"games": 2, "engines": engines, "conditions": [CONDITION]})
@@ -153,10 +150,12 @@ class TestGames:
         assert not [*(tmp_path / "c").glob("*/logs/*")]
 
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
-    def test_more_games_than_cores_cannot_be_bound(self, tmp_path: Path) -> None:
-        cores = len(os.sched_getaffinity(0))
-        with pytest.raises(MatchError, match=f"at most this machine's {counted(cores, 'core')}$"):
-            TournamentRunner(described("", "", parallel=cores + 1, **{"bind-to-cores": True}), tmp_path)
+    def test_games_are_bound_to_cores_of_their_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 2, 4, 8, 16})
+        bound = {number: described("", "", parallel=number, **{"bind-to-cores": True}) for number in (2, 6)}
+        assert TournamentRunner(bound[2], tmp_path)._cores == [{1, 2}, {4, 8}]
+        with pytest.raises(MatchError, match=r"at most this machine's 5 cores$"):
+            TournamentRunner(bound[6], tmp_path)
 
 
 class TestTables:
@@ -208,12 +207,13 @@ class TestTables:
         assert to_json(description, tables, results)["tables"][0]["repeated"] == 1
 
     def test_no_engine_leads_before_the_first_game(self, description: Tournament, tmp_path: Path) -> None:
-        texts: list[str] = []
-        bar: Any = SimpleNamespace(update=lambda share, text: texts.append(text))
-        for records in ([], won_by("first")):
-            runner: Any = SimpleNamespace(description=description, out=tmp_path, results={Meeting(1, 0, 0): records})
-            show_games(runner, "cup", bar)
-        assert texts == ["0 games", "1 game, engine 1 leads"]
+        texts, meeting = list[str](), Meeting(1, 0, 0)
+        bar: Any = SimpleNamespace(update=lambda share, text: texts.append(text), log=texts.append)
+        for games in ([], [record(1, black="second", detail="late")]):
+            runner: Any = SimpleNamespace(description=description, out=tmp_path, results={meeting: games})
+            show_games(runner, "cup", bar, (meeting, games[0]) if games else None)
+        ended = f"{description.conditions[0].title}: engine 0 (B) – engine 1 (W) B+R, 50 moves late"
+        assert texts == ["0 games", ended, "1 game, engine 1 leads"]
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:
         results = {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")}
