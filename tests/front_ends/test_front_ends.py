@@ -244,6 +244,7 @@ class TestServers:
         """It proposed the file without the key or password."""
         path, (before, after) = tmp_path / FILES[name], FILLED_IN[name]
         set_up(name, SIMPLE)
+        assert path.stat().st_mode & 0o777 == 0o600, "others can read the key or password"
         completed = write(path, path.read_text().replace(before, after)).read_text()
         assert after in completed
         again = change(name, SIMPLE)

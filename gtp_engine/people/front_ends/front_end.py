@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gtp_engine.base.errors import ConfigError, shown, shown_path
-from gtp_engine.base.files import MAX_TEXT_BYTES, copy_whole, read_regular, replacing, writing
+from gtp_engine.base.files import MAX_TEXT_BYTES, PRIVATE_FILE, copy_whole, read_regular, replacing, writing
 from gtp_engine.base.worker_process import join_command
 
 NAME = "gtp-engine"
@@ -115,6 +115,8 @@ def apply(change: Change) -> Path | None:
         target.parent.mkdir(parents=True, exist_ok=True)
         backup = None if change.old is None else _back_up(target)
         with replacing(target) as unfinished:
+            if change.old is None and _SECRET.search(change.new):  # the user enters a key or a password there
+                unfinished.touch(mode=PRIVATE_FILE)
             unfinished.write_text(change.new, encoding="utf-8", newline="\n")
             if change.old is not None:
                 shutil.copymode(target, unfinished)

@@ -36,7 +36,7 @@ from gtp_engine.sgf.values import VOID, parse_result
 
 _NOTHING: Final = SessionExtras()
 _LETTERS: Final = {BLACK: "B", WHITE: "W"}
-_PLAYERS: Final = {BLACK: ("PB", "BR"), WHITE: ("PW", "WR")}
+PLAYERS: Final = {BLACK: ("PB", "BR"), WHITE: ("PW", "WR")}
 """The properties of names and ranks."""
 
 HINT_SECONDS: Final = 2.0
@@ -574,7 +574,7 @@ class GameSession:
         self.settings = replace(self.settings, engine_name=ENGINE_NAME)
         if self.check_time():
             return
-        name, rank = _PLAYERS[color]
+        name, rank = PLAYERS[color]
         if (self.is_own or self.node.is_in_main_line) and self.tree.root.texts(name) != [ENGINE_NAME]:
             self.tree.root.set(name, ENGINE_NAME)
             self.tree.root.set(rank)

@@ -21,6 +21,7 @@ from gtp_engine.base.languages import _, margin_text, message_text, ngettext, ra
 from gtp_engine.config.sections import MAX_LEVEL
 from gtp_engine.engine import Engine
 from gtp_engine.go.board import IntArray
+from gtp_engine.go.clock import TimeKind, TimeSettings
 from gtp_engine.go.constants import EMPTY, PASS, opponent
 from gtp_engine.go.coords import BLACK, WHITE, is_color, parse_color
 from gtp_engine.go.game import Game
@@ -28,6 +29,7 @@ from gtp_engine.go.rules import Rules
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameSession, GameSettings, Phase, analysis_of
 from gtp_engine.people.play.game_clock import format_time_left
+from gtp_engine.people.play.game_session import PLAYERS
 from gtp_engine.people.play.game_settings import ENGINE_NAME
 from gtp_engine.people.review.game_line import GameLine, GamePosition
 from gtp_engine.people.review.game_review import RIGHT
@@ -51,7 +53,7 @@ from gtp_engine.people.terminal.typed_command import (
 )
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.search.report import SearchReport
-from gtp_engine.sgf import parse_sgf
+from gtp_engine.sgf import GameTree, parse_sgf
 from gtp_engine.sgf.values import VOID
 
 _HINTS: Final = "abcde"
@@ -76,6 +78,7 @@ class TerminalGame:
         self._note = ""  # where the last game was saved, what is odd about a record; shown until the next command
         self._back = 0  # moves before the last one, while the person looks back
         self._copy: Final = _Unfinished()
+        self._is_level_chosen = self._session.level != MAX_LEVEL  # so that loaded games do not bring theirs
         self._is_kept_nowhere = False
         self._labels: dict[int, str] = {}
         self._owners: IntArray | None = None
@@ -107,10 +110,19 @@ class TerminalGame:
     def load(self, data: bytes, human: int | None = None) -> None:
         """Continue the game of a record, with this colour for the person or the one that the record gives them.
 
+        A game that was saved here has the level and the clock (full again) that it had, unless others are given.
         Raises SgfError, and ModelError if the network does not play such a board.
         """
-        given = self._settings
-        self._session = GameSession.load(self._engine, data, human=human, time=given.time, defaults=given)
+        time, root = self._settings.time, GameTree(data).root
+        if time.kind is TimeKind.NONE:
+            with suppress(ValueError, TengenError):  # a record from elsewhere
+                kind, *numbers = " ".join(root.texts("OT")).split()
+                time = TimeSettings.parse([kind, *root.texts("TM"), *numbers])
+        self._session = GameSession.load(self._engine, data, human=human, time=time, defaults=self._settings)
+        name, rank = PLAYERS[self._session.settings.engine]
+        if not self._is_level_chosen and root.texts(name) == [ENGINE_NAME]:
+            with suppress(TengenError):
+                self._session.set_level("".join(root.texts(rank)) or MAX_LEVEL)
         loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
         self._message = loaded
         self._note = " ".join(map(_sentence, self._session.notes))
@@ -145,6 +157,17 @@ class TerminalGame:
             except Terminated:
                 with ignoring_termination():
                     self._end_of_input()
+
+    def _record(self) -> str:
+        """Return the game as SGF: the engine's rank is its level, TM and OT are the words of `TimeSettings.parse`."""
+        session, root = self._session, self._session.tree.root
+        name, rank = PLAYERS[session.settings.engine]
+        kind, *numbers = session.settings.time.words()
+        if root.texts(name) == [ENGINE_NAME]:
+            root.set(rank, *([session.level] if session.level != MAX_LEVEL else []))
+            root.set("TM", *numbers[:1])
+            root.set("OT", *([" ".join([kind, *numbers[1:]])] if numbers else []))
+        return session.to_sgf(with_undone=False)
 
     # --- the screen ---
 
@@ -203,7 +226,7 @@ class TerminalGame:
     def _keep(self) -> None:
         """Keep the game on the disk as it is now; if that fails, say so once and play on."""
         try:
-            self._copy.write(self._session)
+            self._copy.write(self._record())
         except (TengenError, OSError) as error:
             if not self._is_kept_nowhere:
                 self._note = _("This game is not saved to disk: {reason}.", reason=error)
@@ -354,7 +377,7 @@ class TerminalGame:
         if os.path.exists(path) and (self._ask(question) or "").lower() not in ("y", "yes"):
             self._message = _("Not saved.")
             return
-        save(self._session.to_sgf(with_undone=False), path)
+        save(self._record(), path)
         self._is_saved = True
         self._message = _("Saved as {path}.", path=path)
 
@@ -383,6 +406,7 @@ class TerminalGame:
     def _level(self, level: str) -> None:
         if level:
             self._session.set_level(level)
+            self._is_level_chosen = True
         self._message = _(
             "{player} plays at {strength}; level 5k or level max changes it.",
             player=ENGINE_NAME,
@@ -482,7 +506,7 @@ class TerminalGame:
         if self._session.game.moves and not self._is_saved:
             path = unused_path(Path.cwd())
             try:
-                save(self._session.to_sgf(with_undone=False), path)
+                save(self._record(), path)
             except TengenError as error:
                 self._farewell = _("The game is not saved: {reason}", reason=error)
                 return
@@ -621,7 +645,7 @@ class _Unfinished:
         except SgfError:
             return 0
 
-    def write(self, session: GameSession) -> None:
+    def write(self, record: str) -> None:
         """Write the game as it is now; raises SgfError, and TengenError if there is no home directory."""
         if self.path is None:
             folder = _unfinished_folder()
@@ -629,7 +653,7 @@ class _Unfinished:
             self.path = unused_path(folder)
             for old, _time in newest_first(folder.glob("*.sgf"))[_KEPT:]:
                 old.unlink(missing_ok=True)
-        save(session.to_sgf(with_undone=False), self.path)
+        save(record, self.path)
 
     def delete(self) -> None:
         """Delete the copy, as the game is at an end or somewhere else."""
