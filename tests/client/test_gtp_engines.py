@@ -54,7 +54,7 @@ def commands(log: Path) -> list[str]:
 def test_only_what_is_new_is_sent(tmp_path: Path) -> None:
     log = tmp_path / "log"
     game = Game(5, rules="japanese", komi=0.5)
-    with opened("--lists undo --lists kgs-rules --black 'C3 D4 E5' --white 'pass resign'", log=log) as client:
+    with opened("--lists undo --lists kgs-rules --black 'C3 D4 E5' --white 'pass Resign'", log=log) as client:
         assert (client.name, client.version, client.label) == ("Scripted", "1.0", "scripted") and client.lists("undo")
         result = client.genmove(game)
         assert (str(result), result.resigned, game.moves) == ("C3", False, ())

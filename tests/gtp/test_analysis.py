@@ -225,7 +225,7 @@ def test_every_symmetry_has_its_own_block() -> None:
     with serving() as server:
         for size in ("9", "9 7"):
             server.handle_line(f"boardsize {size}")
-            reply = server.handle_line("kata-raw-nn all")
+            reply = server.handle_line("kata-raw-nn All")
             blocks = [f"symmetry {number}" for number in range(8)]
             assert [line for line in reply[2:].split("\n") if line.startswith("symmetry")] == blocks
             assert (reply.count("\n\n"), reply.count("whiteOwnership")) == (1, 8)

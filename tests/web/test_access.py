@@ -33,7 +33,7 @@ OTHERS = (
 PLACES = [
     *(({"Host": host}, LET_THROUGH) for host in OWN),
     *(({"Host": host}, 403) for host in FOREIGN),
-    ({"Host": "127.0.0.1:8361", "Origin": "http://127.0.0.1:8361"}, LET_THROUGH),
+    ({"Host": "LOCALHOST:8361", "Origin": "http://localhost:8361"}, LET_THROUGH),
     *(({"Host": "127.0.0.1:8361", "Origin": origin}, 403) for origin in OTHERS),
     *(({"Sec-Fetch-Site": site}, 403) for site in ("cross-site", "same-site")),
     ({"Sec-Fetch-Site": "same-origin"}, LET_THROUGH),
@@ -199,7 +199,7 @@ def test_tokens_that_can_be_guessed_or_do_not_fit_into_an_address(token: str) ->
 
 
 def test_no_token_is_needed_only_where_other_machines_cannot_connect() -> None:
-    hosts = ["127.0.0.1", "127.0.0.2", "::1", "localhost", "0.0.0.0", "::", "192.168.0.7", "localhost.example"]
+    hosts = ["127.0.0.1", "127.0.0.2", "::1", "Localhost", "0.0.0.0", "::", "192.168.0.7", "localhost.example"]
     assert [host for host in hosts if ServerSettings(host=host).is_local] == hosts[:4]
     assert ServerSettings(token="off").token == "off" != ServerSettings(token=new_token()).token != new_token()
     assert listed(" Go.Example, b") == {"go.example", "b"} and listed(None) == frozenset()
