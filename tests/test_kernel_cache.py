@@ -120,7 +120,7 @@ def test_what_was_sent_from_another_machine_is_kept_apart(monkeypatch: pytest.Mo
     assert kernel_cache.keep_apart() == kernel_cache.keep_apart() == tmp_path / "cluster"
 
 
-def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None:
+def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     caches = [tmp_path / f"{number:016x}" for number in range(6)]
     for age, path in enumerate(reversed(caches)):
         path.mkdir()
@@ -128,6 +128,9 @@ def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path) -> None
     (tmp_path / "notes").mkdir()
     kernel_cache._remove_old_caches(caches[-1])
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(p.name for p in caches[2:]), "notes"])
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # where other programs may keep theirs
+    assert kernel_cache.cache_directory.__wrapped__().parent == tmp_path
+    assert all(path.exists() for path in caches[2:])
 
 
 def test_an_edited_kernel_of_a_user_is_compiled_again(tmp_path: Path) -> None:
@@ -148,11 +151,9 @@ def test_installations_of_equal_sources_share_their_code(tmp_path: Path) -> None
     )
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"TENGEN_CACHE_DIR": str(tmp_path / "cache")}
-    written: list[dict[str, int]] = []
+    written, ignored = list[dict[str, int]](), shutil.ignore_patterns("__pycache__")
     for name in ("first", "second"):
-        shutil.copytree(
-            ROOT / "gtp_engine", tmp_path / name / "gtp_engine", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(ROOT / "gtp_engine", tmp_path / name / "gtp_engine", ignore=ignored)
     (tmp_path / "link").symlink_to(tmp_path / "second")
     for name in ("first", "second", "link"):
         environment["PYTHONPATH"] = str(tmp_path / name)

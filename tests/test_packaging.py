@@ -205,17 +205,17 @@ REQUIRES = (
     "a>1; extra == 'mcp'",
     "b>1; extra == 'plot'",
     "gtp-engine[mcp,plot]; extra == 'train'",
-    "c>1; extra == 'train'",
+    "a>1; extra == 'train'",
 )
 PLAIN = Installation(Path("/venv"), "python", has_pip=True, source="/source", requires=REQUIRES)
 
 WAYS = {
-    "pip": ((), PLAIN, 'python -m pip install "a>1" "b>1" "c>1"'),
-    "pip, not activated": ((), replace(PLAIN, python="/a b/python"), '"/a b/python" -m pip install "a>1" "b>1" "c>1"'),
-    "uv": ((), replace(PLAIN, has_pip=False), 'uv pip install --python {prefix} "a>1" "b>1" "c>1"'),
-    "pipx": (("pipx_metadata.json",), PLAIN, 'pipx inject gtp-engine "a>1" "b>1" "c>1"'),
-    "uv tool": (("uv-receipt.toml",), PLAIN, 'uv tool install --with "a>1" --with "b>1" --with "c>1" /source'),
-    "uvx": (("../CACHEDIR.TAG",), PLAIN, 'uvx --with "a>1" --with "b>1" --with "c>1" --from /source gtp-engine'),
+    "pip": ((), PLAIN, 'python -m pip install "a>1" "b>1"'),
+    "pip, not activated": ((), replace(PLAIN, python="/a b/python"), '"/a b/python" -m pip install "a>1" "b>1"'),
+    "uv": ((), replace(PLAIN, has_pip=False), 'uv pip install --python {prefix} "a>1" "b>1"'),
+    "pipx": (("pipx_metadata.json",), PLAIN, 'pipx inject gtp-engine "a>1" "b>1"'),
+    "uv tool": (("uv-receipt.toml",), PLAIN, 'uv tool install --with "a>1" --with "b>1" /source'),
+    "uvx": (("../CACHEDIR.TAG",), PLAIN, 'uvx --with "a>1" --with "b>1" --from /source gtp-engine'),
     "not installed": ((), replace(PLAIN, requires=None), 'python -m pip install -e "/source[train]"'),
 }
 """Files in the environment, what else is known of it, the command for an extra with others of ours in it."""

@@ -100,17 +100,15 @@ def test_strong_levels_vary_in_the_opening_only():
         assert moves == ({BEST} if height == 7 else {BEST, GOOD, BAD})
 
 
-def answer_to_atari(*, after_capture: float, after_extension: float) -> int:
+def answer_to_atari(*, after_capture: float, after_extension: float, **changes: object) -> int:
     """Return the move drawn where the best one, G1, leaves the stones in atari."""
-    return chosen(
-        shape(ATARI),
-        found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 1.0})),
-        lambda after: after_capture if after.last_move == Move(WHITE, EXTENSION) else after_extension,
-    )
+    best, capture = found(best=ELSEWHERE, policy=policy_of({ELSEWHERE: 1.0}), **changes), Move(WHITE, EXTENSION)
+    return chosen(shape(ATARI), best, lambda after: after_capture if after.last_move == capture else after_extension)
 
 
 def test_the_best_move_is_refused_if_the_stones_that_it_leaves_in_atari_are_worth_more():
     assert answer_to_atari(after_capture=-10.0, after_extension=5.0) == EXTENSION
+    assert answer_to_atari(after_capture=-10.0, after_extension=5.0, excluded=frozenset({EXTENSION})) == ELSEWHERE
     assert answer_to_atari(after_capture=5.0, after_extension=4.0) == ELSEWHERE, "given up for something larger"
 
 

@@ -127,11 +127,11 @@ def test_results_of_ugf(winner: str, result: str | None) -> None:
 
 
 def test_a_handicap_in_ugf_and_coordinates_from_above() -> None:
-    text = UGF.replace("Hdcp=0,6.50", "Hdcp=2,0.50").replace("PP,B1,1,0", "PD,B1,0,0\nDP,B1,0,0").replace("IGS", "JPN")
+    text = UGF.replace("0,6.50", "2,0.50").replace("PP,B1,1,0", "PD,B1,0,0\nDP,B1,0,0\nYA,B1,0,0").replace("IGS", "JPN")
     record = parse_sgf(text.encode())
     stones = {format_vertex(stone.point, width=19, height=19) for stone in record.setup_stones}
     assert (record.handicap, stones, record.komi) == (2, {"Q16", "D4"}, 0.5)
-    assert vertices(text.encode()) == ["W D16", "B pass", "W A19"]
+    assert vertices(text.encode()) == ["B pass", "W D16", "B pass", "W A19"]
 
 
 def test_ngf_with_marks_before_its_lines() -> None:
