@@ -187,11 +187,11 @@ def add(a, b):
 
 if "full" in sys.argv:
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, -1))  # every write fails
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))  # every write fails
 if "require" in sys.argv:
     kernel_cache.require_saving()
 print(add(1, 2), add(1.5, 2))
-"full" in sys.argv and resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))  # there is room again
+"full" in sys.argv and resource.setrlimit(resource.RLIMIT_FSIZE, 2 * resource.getrlimit(resource.RLIMIT_FSIZE)[1:])
 kernel_cache.note_kernels("network")
 kernel_cache.record_compiled("add")
 """
