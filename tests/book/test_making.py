@@ -16,6 +16,7 @@ from gtp_engine.engine.book.book import Book
 from gtp_engine.engine.book.checks import check
 from gtp_engine.engine.book.making import BookSearch, costs, enlarge, expansions, fair_komi, finished, line_ends
 from gtp_engine.go.rules import Rules
+from gtp_engine.people.terminal.terminal_game import TerminalGame
 
 
 def test_costs_by_hand(tmp_path: Path) -> None:
@@ -122,9 +123,9 @@ class TestCommand:
         assert "1 problem" in self.run("check", path, status=1)
 
     def test_play_is_play_with_the_book(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        seen = []
-        monkeypatch.setattr("gtp_engine.cli.play_command._play", lambda *args: seen.append(args) or 0)
+        seen: list[TerminalGame] = []
+        monkeypatch.setattr(TerminalGame, "run", lambda game: seen.append(game) or "")
         path = small_book(tmp_path / "a.book")
         self.run("play", path)
-        config, settings = seen[0][:2]
+        config, settings = seen[0]._engine.config, seen[0]._settings
         assert (config.play.book, settings.width, settings.komi) == (str(path), 5, 3.0)
