@@ -102,7 +102,8 @@ def play_command(
         settings = replace(settings, width=width, height=height)
         engines.load_kernels()
         with engines.new_engine() as engine, open_display() as display:
-            game = TerminalGame(engine, settings, display)
+            chosen = [key for key in ("play.level", "new_game.time") if given_text(key) is not None]
+            game = TerminalGame(engine, settings, display, chosen)
             if data is not None:
                 game.load(data, human=None if color is None else settings.human)
             farewell = game.run()

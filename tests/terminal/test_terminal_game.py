@@ -260,6 +260,12 @@ class TestFiles:
         assert TerminalGame(engine, GameSettings(width=7), Script()).run() == "", "nothing was played"
         assert [path.name for path in folder.rglob("*.sgf")] == [saved.name], "and no copy is left"
 
+    def test_full_strength_and_no_clock_come_first_if_given(self, engine: Engine, folder: Path) -> None:
+        save("(;SZ[7]PW[Tengen]WR[15k]TM[300]OT[fischer 10];B[dd];W[cc])", folder / "a.sgf")
+        script = Script("load a.sgf", "quit", "no")
+        TerminalGame(engine, GameSettings(width=7), script, ["play.level", "new_game.time"]).run()
+        assert script.screens[1].facts[1:3] == ("  0 captured", "White (O): Tengen, full strength")
+
     def test_a_bad_file_to_begin_with(self, engine: Engine, folder: Path) -> None:
         (folder / "bad.sgf").write_text("hello")
         with pytest.raises(SgfError):

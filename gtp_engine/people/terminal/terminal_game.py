@@ -1,7 +1,7 @@
 """The loops of a game and of lessons in the terminal: the person's commands, the engine's moves, the end."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,9 +67,9 @@ _KEPT: Final = 20
 
 
 class TerminalGame:
-    """Plays games of `engine` on `display` until the person quits."""
+    """Plays games of `engine` on `display` until the person quits; loaded games leave the options `given` alone."""
 
-    def __init__(self, engine: Engine, settings: GameSettings, display: Display) -> None:
+    def __init__(self, engine: Engine, settings: GameSettings, display: Display, given: Iterable[str] = ()) -> None:
         self._engine: Final = engine
         self._display: Final = display
         self._settings = settings  # of the games that new starts
@@ -78,7 +78,7 @@ class TerminalGame:
         self._note = ""  # where the last game was saved, what is odd about a record; shown until the next command
         self._back = 0  # moves before the last one, while the person looks back
         self._copy: Final = _Unfinished()
-        self._is_level_chosen = self._session.level != MAX_LEVEL  # so that loaded games do not bring theirs
+        self._given: Final = {*given, *(["play.level"] if self._session.level != MAX_LEVEL else [])}
         self._is_kept_nowhere = False
         self._labels: dict[int, str] = {}
         self._owners: IntArray | None = None
@@ -114,13 +114,13 @@ class TerminalGame:
         Raises SgfError, and ModelError if the network does not play such a board.
         """
         time, root = self._settings.time, GameTree(data).root
-        if time.kind is TimeKind.NONE:
+        if time.kind is TimeKind.NONE and "new_game.time" not in self._given:
             with suppress(ValueError, TengenError):  # a record from elsewhere
                 kind, *numbers = " ".join(root.texts("OT")).split()
                 time = TimeSettings.parse([kind, *root.texts("TM"), *numbers])
         self._session = GameSession.load(self._engine, data, human=human, time=time, defaults=self._settings)
         name, rank = PLAYERS[self._session.settings.engine]
-        if not self._is_level_chosen and root.texts(name) == [ENGINE_NAME]:
+        if "play.level" not in self._given and root.texts(name) == [ENGINE_NAME]:
             with suppress(TengenError):
                 self._session.set_level("".join(root.texts(rank)) or MAX_LEVEL)
         loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
@@ -406,7 +406,7 @@ class TerminalGame:
     def _level(self, level: str) -> None:
         if level:
             self._session.set_level(level)
-            self._is_level_chosen = True
+            self._given.add("play.level")
         self._message = _(
             "{player} plays at {strength}; level 5k or level max changes it.",
             player=ENGINE_NAME,
