@@ -114,10 +114,12 @@ class TerminalGame:
         Raises SgfError, and ModelError if the network does not play such a board.
         """
         time, root = self._settings.time, GameTree(data).root
-        if time.kind is TimeKind.NONE and "new_game.time" not in self._given:
-            with suppress(ValueError, TengenError):  # a record from elsewhere
+        is_ours = any(root.texts(name) == [ENGINE_NAME] for name, _rank in PLAYERS.values())
+        if is_ours and time.kind is TimeKind.NONE and "new_game.time" not in self._given:
+            with suppress(ValueError, TengenError):  # no clock, or one without time for the first move
                 kind, *numbers = " ".join(root.texts("OT")).split()
-                time = TimeSettings.parse([kind, *root.texts("TM"), *numbers])
+                clock = TimeSettings.parse([kind, *root.texts("TM"), *numbers])
+                time = replace(self._settings, time=clock).time
         self._session = GameSession.load(self._engine, data, human=human, time=time, defaults=self._settings)
         name, rank = PLAYERS[self._session.settings.engine]
         if "play.level" not in self._given and root.texts(name) == [ENGINE_NAME]:
