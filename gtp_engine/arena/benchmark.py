@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError, counted, shown
 from gtp_engine.base.machine import available_cores, describe_machine
+from gtp_engine.base.streams import Log
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
@@ -66,7 +67,7 @@ def run_benchmark(
     *,
     seconds: float,
     repeats: int,
-    progress: Callable[[str], None],
+    progress: Log,
     network: NetworkConfig | None = None,
     katago: str | None = None,
 ) -> Report:
@@ -174,9 +175,7 @@ GOOD_ENOUGH: Final = 0.95
 """Share of the best playouts per second from which a smaller batch is recommended: it selects knowing more results."""
 
 
-def measure_network(
-    config: NetworkConfig, seconds: float, repeats: int, progress: Callable[[str], None]
-) -> dict[str, Any]:
+def measure_network(config: NetworkConfig, seconds: float, repeats: int, progress: Log) -> dict[str, Any]:
     """Return the speed of a network for each number of threads and each batch size, and the recommended ones.
 
     Raises ModelError when it cannot be loaded.

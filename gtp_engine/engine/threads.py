@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 from gtp_engine.base.errors import EngineBusyError, EngineDiedError, TengenError
+from gtp_engine.base.streams import Log
 from gtp_engine.search.limits import CancelToken
 
 _CLOSE_SECONDS: Final = 5.0
@@ -74,7 +75,7 @@ class Background:
     `log` receives lines about jobs that fail.  All methods are for the engine's thread.
     """
 
-    def __init__(self, log: Callable[[str], None]) -> None:
+    def __init__(self, log: Log) -> None:
         self._log: Final = log
         self._thread: threading.Thread | None = None
         self._cancel = CancelToken()

@@ -8,6 +8,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final
 
+from gtp_engine.base.streams import Log
+
 PLUGGED_IN_ENCODERS: Final = {
     "alphago-48": "gtp_engine.training.alphago.planes_encoder:AlphaGoEncoder",
     "alphago-49": "gtp_engine.training.alphago.planes_encoder:new_value_encoder",
@@ -22,7 +24,7 @@ FASTER_COPY: Final = "gtp_engine.training.quantization.faster_copy"
 """The module that makes 8-bit copies."""
 
 
-def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Callable[[str], None]) -> None:
+def make_faster_copy(path: Path, *, progress: Callable[[float, str], None], log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it."""
     resolve_name(f"{FASTER_COPY}:make_faster_copy")(path, progress=progress, log=log)
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ModelError, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, expanded, open_regular, read_regular, sha256_of, write_whole, writing
+from gtp_engine.base.streams import Log
 from gtp_engine.nn.metadata import MAX_NETWORK_BYTES, read_metadata
 from gtp_engine.nn.named_networks import user_folder
 from gtp_engine.nn.network_catalogue import BEST, PUBLISHED, PublishedNetwork, network_in_file, published_network
@@ -60,7 +61,7 @@ def unknown_network(name: str) -> ModelError:
 # Getting one
 
 
-def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
+def get_network(wanted: str, *, log: Log) -> list[Path]:
     """Get the networks that `wanted` stands for into the user's folder and return their files, at least one.
 
     `wanted` is the name of a published network, or a path: a wheel, a folder or a KataGo network file.  `log` receives
@@ -77,7 +78,7 @@ def get_network(wanted: str, *, log: Callable[[str], None]) -> list[Path]:
     return _convert(path, None, log)
 
 
-def _get_published(network: PublishedNetwork, log: Callable[[str], None]) -> Path:
+def _get_published(network: PublishedNetwork, log: Log) -> Path:
     target = user_folder() / f"{network.name}.onnx"
     with suppress(ModelError):
         if read_metadata(target).source_sha256 == network.file_sha256:
@@ -108,7 +109,7 @@ def _installed_with(network: PublishedNetwork) -> Path | None:
     return katrain if any(sha256_of(file) == network.file_sha256 for file in files) else None
 
 
-def _convert(package: Path, only: PublishedNetwork | None, log: Callable[[str], None]) -> list[Path]:
+def _convert(package: Path, only: PublishedNetwork | None, log: Log) -> list[Path]:
     """Convert the networks of a package, or only one of them, into the user's folder and return their files."""
     from gtp_engine.nn.onnx_export.convert import onnx_name
 

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, RulesError, shown, shown_path
 from gtp_engine.base.files import append, complete_lines, expanded, json_of, write_whole, writing
+from gtp_engine.base.streams import Log
 from gtp_engine.go.constants import BLACK, PASS
 from gtp_engine.go.coords import board_points, transformed_points
 from gtp_engine.go.game import Game, replayed
@@ -419,7 +420,7 @@ class BookPlay:
     Raises ConfigError if the file of the book cannot be read.
     """
 
-    def __init__(self, path: str, log: Callable[[str], None]) -> None:
+    def __init__(self, path: str, log: Log) -> None:
         file = expanded(path)
         self._book: Final = _book_at(file, file.stat().st_mtime if file.exists() else 0.0)
         self._log: Final = log

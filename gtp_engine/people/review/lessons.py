@@ -10,7 +10,7 @@ that people of the player's rank are likely to play, are compared by a search af
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ModelError, TengenError
 from gtp_engine.base.files import json_of, write_whole
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.config import Config
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, MOVES_OF_RANK, HumanProfile, rank_name, rank_number
 from gtp_engine.engine.level_table import HUMAN_MODEL, table_path
@@ -182,7 +182,7 @@ def _above(rank: str, ranks: int) -> str:
     return rank_name(max(1, rank_number(rank) - ranks))
 
 
-def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], None] = write_log) -> People | None:
+def open_people(config: Config, strong: Evaluator | None, log: Log = write_log) -> People | None:
     """Return the people of the configuration's human-like network, or of the one that ships; None without a network.
 
     Raises ModelError for a network that was named and cannot be loaded.
@@ -191,7 +191,7 @@ def open_people(config: Config, strong: Evaluator | None, log: Callable[[str], N
     return None if strong is None or found is None else People(strong, *found)
 
 
-def human_network(config: Config, log: Callable[[str], None]) -> tuple[Evaluator, RankTable | None] | None:
+def human_network(config: Config, log: Log) -> tuple[Evaluator, RankTable | None] | None:
     """Return the human-like network of `open_people`, and the table of ranks that belongs to it, if any."""
     if not config.wants_network:
         return None

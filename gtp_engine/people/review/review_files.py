@@ -26,6 +26,7 @@ from typing import Any, Final
 from gtp_engine.base.errors import TengenError, WorkerError
 from gtp_engine.base.files import json_of, write_whole
 from gtp_engine.base.machine import available_cores, free_memory_mib, own_memory_mib
+from gtp_engine.base.streams import Log
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.config import Config
@@ -304,7 +305,7 @@ def open_searcher(
     games: int,
     workers: int | None = None,
     address: str | None = None,
-    note: Callable[[str], None] = ignore_note,
+    note: Log = ignore_note,
 ) -> Iterator[PooledSearcher | None]:
     """Yield what hands work to workers with the networks of `config`; None if this process should do it.
 

@@ -27,7 +27,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from gtp_engine.base.languages import translator
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.people.web.server_settings import ServerSettings, listed, machine_addresses, parsed_address
 
 
@@ -122,9 +122,7 @@ class Tokens:
     before is no guess: a browser repeats that of an earlier server.
     """
 
-    def __init__(
-        self, secret: str, log: Callable[[str], None] = write_log, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, secret: str, log: Log = write_log, now: Callable[[], float] = time.monotonic) -> None:
         self._key: Final = _hash(secret)
         self._hashes: Final = {role: _hash(self.for_role(role)) for role in (Role.WATCH, Role.PLAY)}
         self._hashes[Role.COMPUTE] = self._key
@@ -165,7 +163,7 @@ class Tokens:
 class Access:
     """Checks requests to a server with these settings; `token` is None where none is needed."""
 
-    def __init__(self, settings: ServerSettings, token: str | None, log: Callable[[str], None] = write_log) -> None:
+    def __init__(self, settings: ServerSettings, token: str | None, log: Log = write_log) -> None:
         self.tokens: Final = None if token is None else Tokens(token, log)
         own = socket.gethostname().lower()  # as others in the local network write it, or the first part of it
         short = own.partition(".")[0]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gtp_engine.base.errors import ModelError, TengenError, shown
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config
 from gtp_engine.engine.shared_engines import SharedEngines
 from gtp_engine.evaluation.evaluator import Evaluator, ForwardingEvaluator, Request
@@ -42,7 +43,7 @@ LoadSource = Callable[[Config], SharedEngines]
 class EngineHost:
     """Loads the networks by `load`, which may take long, and analyses positions with them; `log` is for the user."""
 
-    def __init__(self, config: Config, load: LoadSource, log: Callable[[str], None]) -> None:
+    def __init__(self, config: Config, load: LoadSource, log: Log) -> None:
         self.config = config
         """The configuration of engines and analyses; it names the network."""
         self.log: Final = log

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import problem, shown, shown_json
-from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
+from gtp_engine.base.streams import MAX_LINE_BYTES, Log, write_log
 from gtp_engine.config import Config
 from gtp_engine.config.katago import KATAGO_VERSION
 from gtp_engine.protocols.analysis.query import Fields, QueryError, parse_query
@@ -53,7 +53,7 @@ class AnalysisServer:
 
     config: Callable[[], Config]
     schedule: Schedule
-    log: Callable[[str], None]
+    log: Log
     most_positions: int | None = None
 
     def handle_bytes(self, raw: bytes) -> None:
@@ -192,7 +192,7 @@ def run_session(
     stdout: BinaryIO,
     *,
     quit_without_waiting: bool = False,
-    log: Callable[[str], None] = write_log,
+    log: Log = write_log,
 ) -> tuple[str | None, bool]:
     """Answer the queries of `stdin` on `stdout` with the engines that `load` returns, which may take long.
 

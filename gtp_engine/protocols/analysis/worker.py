@@ -13,6 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from gtp_engine.base.errors import ConfigError, TengenError
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config
 from gtp_engine.config.sections import AnalysisConfig
 from gtp_engine.protocols.analysis.results import missing_fields, no_results, response
@@ -33,7 +34,7 @@ class Worker:
 
     schedule: SharedSchedule
     engines: "Callable[[], SharedEngines]"
-    log: Callable[[str], None]
+    log: Log
     _idle: list[Searcher] = field(init=False, default_factory=list)
     """Searchers that are reused instead of creating new ones, and the configuration for which they can be."""
     _idle_config: Config | None = field(init=False, default=None)

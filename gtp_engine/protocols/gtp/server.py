@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gtp_engine.base.errors import TengenError, shown
-from gtp_engine.base.streams import MAX_LINE_BYTES, write_log
+from gtp_engine.base.streams import MAX_LINE_BYTES, Log, write_log
 from gtp_engine.config import Config
 from gtp_engine.protocols.gtp.protocol import Command, GtpError, Reply, SendPiece, decode_line, parse_line
 from gtp_engine.search.limits import CancelToken
@@ -142,7 +142,7 @@ class GtpServer:
         self,
         config: Config,
         engine_provider: Callable[[], "Engine"],
-        log: Callable[[str], None] = write_log,
+        log: Log = write_log,
         *,
         longest: int = MAX_LINE_BYTES,
         advise: Advise | None = None,

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO, TypeAlias
 
 from gtp_engine.base.errors import TengenError
 from gtp_engine.base.files import expanded
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.config import Config
 from gtp_engine.protocols.gtp.protocol import SendPiece, decode_line, encode_reply, is_interrupt
 from gtp_engine.protocols.gtp.server import Advise, GtpServer
@@ -56,7 +56,7 @@ Record: TypeAlias = Callable[[str, str], None]
 
 
 @contextmanager
-def transcript(path: str | None, log: Callable[[str], None]) -> Iterator[Record]:
+def transcript(path: str | None, log: Log) -> Iterator[Record]:
     """Yield what appends the lines of a session to a file, each with the time; it does nothing if `path` is None.
 
     A file that cannot be opened or written is reported through `log` once and then no longer used: a full disk must not
@@ -94,7 +94,7 @@ def transcript(path: str | None, log: Callable[[str], None]) -> Iterator[Record]
 class Loader:
     """Builds an engine in a thread of its own once `start` is called; calling the loader waits for the engine."""
 
-    def __init__(self, load: "Callable[[], Engine]", log: Callable[[str], None]) -> None:
+    def __init__(self, load: "Callable[[], Engine]", log: Log) -> None:
         self._load: Final = load
         self._log: Final = log
         self._result: Final[Future[Engine]] = Future()

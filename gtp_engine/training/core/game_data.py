@@ -5,7 +5,7 @@ number_of, is_held_out    which games are held out of training, by a hash of the
                           and of each other; `is_name_held_out` is for one
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import SgfError, counted, shown_path
+from gtp_engine.base.streams import Log
 from gtp_engine.go.game import Game
 from gtp_engine.sgf import SgfRecord, parse_sgf, read_sgf_file, record_to_game
 from gtp_engine.sgf.collection import games_in
@@ -35,7 +36,7 @@ class SgfGame(NamedTuple):
     record: SgfRecord
 
 
-def sgf_games(folder: Path, log: Callable[[str], None]) -> Iterator[SgfGame]:
+def sgf_games(folder: Path, log: Log) -> Iterator[SgfGame]:
     """Yield the games of all `.sgf` files in a folder and its subfolders, sorted by name.
 
     `log` receives a line for each unusable file or game.  Raises SgfError at the end if there was no usable one.

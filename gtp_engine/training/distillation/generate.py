@@ -37,6 +37,7 @@ from gtp_engine.base.files import sha256_of
 from gtp_engine.base.machine import available_cores
 from gtp_engine.base.progress import ProgressBar
 from gtp_engine.base.steps import never
+from gtp_engine.base.streams import Log
 from gtp_engine.base.workers import open_workers
 from gtp_engine.base.workers.worker_pool import FIRST_PLACE, WorkerJob, WorkerPlace, WorkerPool, ignore_note
 from gtp_engine.evaluation.evaluator import Evaluator
@@ -285,7 +286,7 @@ def pooled_blocks(
     makers: Sequence[BlockWorkerMaker],
     workers: int | None,
     address: str | None = None,
-    note: Callable[[str], None] = ignore_note,
+    note: Log = ignore_note,
     *,
     files: Sequence[Path] = (),
     threads: int = 1,
@@ -353,7 +354,7 @@ def _is_served(settings: GenerateSettings) -> bool:
 
 @contextmanager
 def _blocks(
-    teacher: Teacher, info: NetworkInfo, settings: GenerateSettings, records: Path | None, log: Callable[[str], None]
+    teacher: Teacher, info: NetworkInfo, settings: GenerateSettings, records: Path | None, log: Log
 ) -> Iterator[Iterator[LabelledBlock | None]]:
     """Yield the blocks of the records, of this process, of processes on this machine, or of a Ray cluster."""
     if records is not None:

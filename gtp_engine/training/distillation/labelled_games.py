@@ -18,7 +18,7 @@ B is the number of rows, K of them are taken, A = H·W.
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gtp_engine.base.errors import ConfigError, shown
+from gtp_engine.base.streams import Log
 from gtp_engine.evaluation.evaluator import Evaluator, Request
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import Evaluation, FloatArray, Positions, new_evaluation, new_positions, put_row
@@ -232,9 +233,7 @@ def _play_block(games: PolicyGames, labeller: Labeller) -> Samples:
 # Recorded games
 
 
-def blocks_of_records(
-    teacher: Evaluator, folder: Path, *, batch: int, log: Callable[[str], None]
-) -> Iterator[LabelledBlock]:
+def blocks_of_records(teacher: Evaluator, folder: Path, *, batch: int, log: Log) -> Iterator[LabelledBlock]:
     """Yield the samples of all `.sgf` files in a folder and the folders in it, sorted by name.
 
     A block holds up to `batch` samples.  `log` receives a line for each unusable file.  The number of a game follows

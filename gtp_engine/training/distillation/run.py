@@ -19,7 +19,7 @@ from torch import Tensor
 
 from gtp_engine.base.errors import shown_path
 from gtp_engine.base.progress import ProgressBar
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD, BoardSizes
 from gtp_engine.training.core.checkpoint import Checkpoint, has_checkpoint, read_checkpoint
 from gtp_engine.training.core.devices import Machine, choose_machine, compiled
@@ -168,9 +168,7 @@ class DistillationRun(TrainingLoop[NetworkModule, SampleBatch]):
 
     names = ("loss", *LOSS_WEIGHTS)
 
-    def __init__(
-        self, config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Callable[[str], None] = write_log
-    ) -> None:
+    def __init__(self, config: TrainConfig, checkpoint: Checkpoint | None = None, *, log: Log = write_log) -> None:
         learning = config.learning
         machine = choose_machine(learning.device, learning.precision, threads=learning.threads)
         facts = facts_of(config.data / TRAIN)
@@ -234,7 +232,7 @@ def _unfold_norms(module: NetworkModule, batches: Batches, machine: Machine) -> 
 # Where a run begins
 
 
-def first_module(config: TrainConfig, facts: DataFacts, log: Callable[[str], None]) -> NetworkModule:
+def first_module(config: TrainConfig, facts: DataFacts, log: Log) -> NetworkModule:
     """Return the module that a run begins with; raises ModelError if its file cannot be used.
 
     Outputs of the file that the data do not label are left out, which is logged: the search would go on to use them,

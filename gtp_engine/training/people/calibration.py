@@ -18,7 +18,7 @@ network expects to win.  A long cycle is a draw.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from gtp_engine.arena.elo import ELO_PER_NAT, Z_95, RatingArray, elo_difference, fit_strengths, wilson_interval
 from gtp_engine.base.errors import TengenError, counted, shown_path
 from gtp_engine.base.files import append, complete_lines, json_of
+from gtp_engine.base.streams import Log
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_drawing import Question, choose_move, found_at
 from gtp_engine.engine.level_table import BOTTOM_SKILL, TOP_SKILL, LevelSettings, settings_of
@@ -274,7 +275,7 @@ class Measurement:
     path: Path
     _: KW_ONLY
     batch: int
-    log: Callable[[str], None]
+    log: Log
 
     def games(self, handicap: int = 0) -> list[GameRow]:
         """Return the games that this network has played so far on this board with this handicap."""

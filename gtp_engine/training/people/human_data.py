@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from gtp_engine.base.errors import IllegalMoveError, TengenError, shown_path
 from gtp_engine.base.files import json_of, write_whole
 from gtp_engine.base.steps import never
+from gtp_engine.base.streams import Log
 from gtp_engine.config.human import DAN_RANKS, KYU_RANKS, rank_number
 from gtp_engine.evaluation.from_game import GameRows
 from gtp_engine.evaluation.positions import new_positions, put_row
@@ -96,7 +97,7 @@ class HumanGame:
     result: str
 
 
-def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[HumanGame]:
+def read_games(paths: Sequence[Path], log: Log) -> Iterator[HumanGame]:
     """Yield the games with moves of two players of known rank; `log` receives a line for each game left out.
 
     Raises TengenError for files that cannot be read, and if there is no usable game.
@@ -112,7 +113,7 @@ def read_games(paths: Sequence[Path], log: Callable[[str], None]) -> Iterator[Hu
         raise TengenError(f"no usable game in {names}", expected="games whose players' ranks are known")
 
 
-def _games_of_folder(folder: Path, log: Callable[[str], None]) -> Iterator[HumanGame]:
+def _games_of_folder(folder: Path, log: Log) -> Iterator[HumanGame]:
     for found in sgf_games(folder, log):
         game, record = found.game, found.record
         start = Game(game.width, game.height, game.rules, game.komi)
@@ -122,7 +123,7 @@ def _games_of_folder(folder: Path, log: Callable[[str], None]) -> Iterator[Human
         yield HumanGame(found.name, start, game.moves, players, ranks, record.result or "")
 
 
-def _games_of_lines(path: Path, log: Callable[[str], None]) -> Iterator[HumanGame]:
+def _games_of_lines(path: Path, log: Log) -> Iterator[HumanGame]:
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
     try:
         with openers.get(path.suffix, open)(path, "rt", encoding="utf-8") as lines:

@@ -11,7 +11,6 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -19,7 +18,7 @@ from typing import Final
 import onnx
 
 from gtp_engine.base.errors import ModelError
-from gtp_engine.base.streams import write_log
+from gtp_engine.base.streams import Log, write_log
 from gtp_engine.compiled.kernel_cache import keep_network
 from gtp_engine.config.sections import QuantizeSettings
 from gtp_engine.nn.encoders import Inputs
@@ -73,7 +72,7 @@ def step_aside() -> None:
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def make_faster_copy(path: Path, *, progress: StepProgress, log: Callable[[str], None]) -> None:
+def make_faster_copy(path: Path, *, progress: StepProgress, log: Log) -> None:
     """Make the 8-bit copy of a float32 network file if it has none and this machine gains from it.
 
     A copy that turns out inaccurate or slow is kept: it records that, so the engine neither plays with it nor makes it

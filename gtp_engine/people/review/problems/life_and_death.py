@@ -16,11 +16,12 @@ Where it is not clear that one move alone succeeds, all of this is done again wi
 no move succeeds after that, the answer is one that surely gains points: a part of the stones may be what matters.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gtp_engine.base.errors import IllegalMoveError, counted, problem
+from gtp_engine.base.streams import Log
 from gtp_engine.config import Config
 from gtp_engine.evaluation.evaluator import Evaluator
 from gtp_engine.go.constants import BLACK, PASS, WHITE, opponent
@@ -69,7 +70,7 @@ class LifeAndDeath:
         nodes: int = NODES,
         wrong_moves: int = WRONG_MOVES,
         deeper: Sequence[int] = DEEPER,
-        log: Callable[[str], None] = lambda _text: None,
+        log: Log = lambda _text: None,
     ) -> None:
         self._nodes: Final = nodes
         evaluator = scoring_evaluator("a problem", evaluator)

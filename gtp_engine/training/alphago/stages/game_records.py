@@ -17,7 +17,7 @@ moves in all:
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from gtp_engine.base.errors import TengenError, counted, shown, shown_path
 from gtp_engine.base.files import ZIP_DAMAGE, json_of, open_regular, replacing, writing
+from gtp_engine.base.streams import Log
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move
 from gtp_engine.go.game import Game
@@ -77,7 +78,7 @@ class RecordedGame:
         return 1 if self.winner == self.learner else -1
 
 
-def read_games(folder: Path, *, log: Callable[[str], None]) -> list[RecordedGame]:
+def read_games(folder: Path, *, log: Log) -> list[RecordedGame]:
     """Return the games of all `.sgf` files in a folder and its subfolders, sorted by name; see `sgf_games`."""
     games = sgf_games(folder, log)
     return [recorded(each.game, name=each.name, winner=winner_of(each.record.result or "")) for each in games]
