@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from gtp_engine.go.game import Game
 
-_CHARACTERS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
+CHARACTERS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 _DEAD: Final = {BLACK: "#", WHITE: "@"}
 _COLORS: Final = {".": EMPTY, "+": EMPTY, "X": BLACK, "#": BLACK, "O": WHITE, "@": WHITE}
 _ROW: Final = re.compile(r"\s*(?:\d{1,2}\s)?([\s.+XO#@()]*[.+XO#@][\s.+XO#@()]*?)(?:\s\d{1,2})?\s*")
@@ -72,7 +72,7 @@ def draw_board(
         for point in (xy_to_point(x, y, width=width) for x in range(width)):
             color = COLORS[colors[point]]
             empty = names.get(point) or ("+" if point in stars else ".")
-            cell = empty if color == EMPTY else (_DEAD if point in dead else _CHARACTERS)[color]
+            cell = empty if color == EMPTY else (_DEAD if point in dead else CHARACTERS)[color]
             row += "(" if point == last_move else ")" if point - 1 == last_move and row else " "
             row += cell
         row += ")" if xy_to_point(width - 1, y, width=width) == last_move else " "
@@ -90,7 +90,7 @@ def format_board(game: "Game") -> str:
     point = NULL_POINT if last is None else last.point
     facts = (
         f"Move {len(game.moves)}, last {'none' if last is None else game.vertex(last.point)}, "
-        f"{color} ({_CHARACTERS[color]}) to play",
+        f"{color} ({CHARACTERS[color]}) to play",
         f"Captured by black {captures[BLACK]}, by white {captures[WHITE]}, komi {komi}, rules {game.rules}",
     )
     colors = dict.fromkeys(board_points(game.width, game.height), EMPTY) | game.stones

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,9 +43,11 @@ def test_reply_has_text_and_seconds(start: Starter) -> None:
     assert min(seconds) < 20
 
 
-def test_crlf_and_ids_are_accepted(start: Starter) -> None:
+@pytest.mark.parametrize("timeout", [60, 1e12, math.inf])
+def test_crlf_ids_and_any_timeout_are_accepted(start: Starter, timeout: float) -> None:
+    """One of more than 292 years ended in a traceback."""
     code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
-    assert start(command=join_command([sys.executable, "-c", code])).send("genmove b") == "D4"
+    assert start(command=join_command([sys.executable, "-c", code]), timeout=timeout).send("genmove b") == "D4"
 
 
 def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
@@ -53,12 +56,6 @@ def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
         client.send("genmove b")
     assert caught.value.reply == "no idea"
     assert client.send("name") == "Scripted"
-
-
-@pytest.mark.parametrize("timeout", [math.inf, 1e12])
-def test_any_wait_may_be_allowed(start: Starter, timeout: float) -> None:
-    """One of more than 292 years ended in a traceback."""
-    assert start(timeout=timeout).send("protocol_version") == "2"
 
 
 @pytest.mark.parametrize("command", ["no-such-engine-anywhere --gtp", "'unbalanced", " "])
@@ -115,21 +112,37 @@ def test_close_ends_an_engine_that_ignores_quit(start: Starter, monkeypatch: pyt
     assert not client.is_alive()
 
 
-def test_all_lines_of_an_engine_that_has_ended_are_read_however_late(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_lines_of_an_engine_that_has_ended_are_read_however_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those behind the first `MOST_WAITING` wait in the pipe."""
     monkeypatch.setattr("gtp_engine.protocols.client.connection.MOST_WAITING", 10)
     code = "import time; print('first\\n' * 11, flush=True); time.sleep(1); print('last\\n' * 9, end='')"
+    connection = await EngineConnection.popen([sys.executable, "-c", code])
+    while connection.is_alive():
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(0.5)
+    for _ in range(21):
+        assert await connection.next_line("", math.inf, math.inf)
+    with pytest.raises(EngineDiedError):
+        await connection.next_line("", math.inf, math.inf)
+    await connection.close()
 
-    async def lines() -> int:
-        connection = await EngineConnection.popen([sys.executable, "-c", code])
-        while connection.is_alive():
-            await asyncio.sleep(0.1)
-        await asyncio.sleep(0.5)
-        read = 0
-        with pytest.raises(EngineDiedError):
-            while await connection.next_line("", math.inf, math.inf):
-                read += 1
-        await connection.close()
-        return read
 
-    assert asyncio.run(lines()) == 21
+WAITS = """
+import asyncio, os, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from gtp_engine.protocols.client.simple import wait_for
+async def loop(): return asyncio.get_running_loop()
+sys.setswitchinterval(1e-6)
+barrier = threading.Barrier(8)
+print(len({*ThreadPoolExecutor(8).map(lambda _: [barrier.wait(), wait_for(loop())][1], range(8))}))
+sys.stdout.flush()
+if not hasattr(os, "fork"): os._exit(0)
+if os.fork() == 0: os._exit(wait_for(loop()) is None)
+os._exit(os.wait()[1] != 0)
+"""
+
+
+def test_threads_that_wait_first_share_a_loop_and_a_forked_process_has_its_own() -> None:
+    """A match of two games at a time sometimes stood still: an engine was started in one loop and asked in another."""
+    done = subprocess.run([sys.executable, "-c", WAITS], capture_output=True, timeout=60, text=True)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

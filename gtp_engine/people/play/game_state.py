@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from gtp_engine.go.area import area_owners
 from gtp_engine.go.board import IntArray
-from gtp_engine.go.constants import BLACK, EMPTY, WHITE
+from gtp_engine.go.constants import BLACK, WHITE
 from gtp_engine.go.coords import format_color, xy_to_point
+from gtp_engine.go.diagram import CHARACTERS
 from gtp_engine.go.game import Game
 from gtp_engine.people.play.game_session import GameSession, Phase
 from gtp_engine.sgf import GameNode
@@ -14,8 +15,6 @@ from gtp_engine.sgf import GameNode
 _TERRITORY: Final = {"black": "TB", "white": "TW"}
 INFORMATION: Final = ("PB", "BR", "PW", "WR", "DT", "EV", "RO", "PC", "GN", "GC")
 """SGF's properties that pages show and change: players, ranks, date, event, round, place, title, comment."""
-
-_STONES: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
 
 def state_of(session: GameSession) -> dict[str, Any]:
@@ -65,7 +64,7 @@ def state_of(session: GameSession) -> dict[str, Any]:
 def rows_of(game: Game, colors: IntArray) -> tuple[str, ...]:
     """Return `colors`, by padded point, as rows from the top: ".", "X" or "O"."""
     points = [[xy_to_point(x, y, width=game.width) for x in range(game.width)] for y in range(game.height)]
-    return tuple("".join(_STONES[int(colors[point])] for point in row) for row in points)
+    return tuple("".join(CHARACTERS[int(colors[point])] for point in row) for row in points)
 
 
 def node_values(node: GameNode) -> dict[str, Any]:

@@ -23,8 +23,9 @@ import numpy as np
 
 from gtp_engine import __version__
 from gtp_engine.base.former_names import former_property
-from gtp_engine.go.constants import EMPTY, PASS, WHITE
+from gtp_engine.go.constants import PASS
 from gtp_engine.go.coords import BLACK, Move, board_points, to_color
+from gtp_engine.go.diagram import CHARACTERS
 from gtp_engine.go.game import Game
 from gtp_engine.people.review.game_line import GameLine, GamePosition, Variation
 from gtp_engine.search.report import FEW_VISITS, MoveReport, Outlook, SearchReport
@@ -38,8 +39,6 @@ MOST_POINTS: Final = 1000.0
 
 LONGEST_LINE: Final = 12
 """Moves kept of each continuation; beyond it a search of some hundred visits has looked at single lines only."""
-
-_SYMBOLS: Final = {EMPTY: ".", BLACK: "X", WHITE: "O"}
 
 FORMAT: Final = "tengen-review-2"
 """The value of `format` in the JSON."""
@@ -180,7 +179,7 @@ def points_lost(best: float, after: float) -> float:
 
 def stones_of(game: Game) -> str:
     """Return the stones of a position as a finding has them."""
-    return "".join(_SYMBOLS[game.color_at(point)] for point in board_points(game.width, game.height))
+    return "".join(CHARACTERS[game.color_at(point)] for point in board_points(game.width, game.height))
 
 
 def seen_by(color: str, found: Candidate | Finding) -> tuple[float, float]:

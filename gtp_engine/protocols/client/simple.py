@@ -15,7 +15,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, ClassVar, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from gtp_engine.base.errors import refuse_copy
@@ -43,16 +43,19 @@ async def _awaited(result: Awaitable[R]) -> R:
     return await result
 
 
-@cache
+_loops: Final[dict[int, asyncio.AbstractEventLoop]] = {}  # by process: its thread stays behind after a fork
+
+
 def _loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop of the clients of this process."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="clients of engines", daemon=True).start()
+    """Return the event loop of the clients of this process; of several threads that ask first, one makes it."""
+    if (known := _loops.get(process := os.getpid())) is not None:
+        return known
+    loop = _loops.setdefault(process, made := asyncio.new_event_loop())
+    if loop is made:
+        threading.Thread(target=loop.run_forever, name="clients of engines", daemon=True).start()
+    else:
+        made.close()
     return loop
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_loop.cache_clear)  # threads stay behind
 
 
 def simple(method: "Callable[Concatenate[Any, P], Awaitable[R]]") -> "Callable[Concatenate[SimpleClient[Any], P], R]":
