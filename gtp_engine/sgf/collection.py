@@ -110,8 +110,7 @@ def of_each_game(
     refuse = pass_over or _raised
     for path in _files(paths):
         try:
-            data = read_sgf_file(str(path), most_bytes=None)
-            texts = _texts_in(data) or [text_of(sgf_of(data))]
+            texts = _texts_of(path)
         except SgfError as error:
             refuse(SgfError(f"{path}: {error}"))
             continue
@@ -122,6 +121,12 @@ def of_each_game(
                 refuse(SgfError(f"{path}, game {number}: {error}"))
             else:
                 yield made
+
+
+def _texts_of(path: Path) -> list[tuple[str, str]]:
+    """Return the games of a file, which counts as one where `_texts_in` has none; raises SgfError as it does."""
+    data = read_sgf_file(str(path), most_bytes=None)
+    return _texts_in(data) or [text_of(sgf_of(data))]
 
 
 def _raised(error: SgfError) -> None:
