@@ -101,8 +101,9 @@ class Replayer:
     def examples(self, numbers: MoveNumbers, symmetries: IntArray) -> ExampleBatch:
         """Return the positions as examples, each in its symmetry, int32[K]."""
         store, count = self._store, len(numbers)
+        positions = self.replay(numbers)  # first, as it checks the numbers
+        planes = self._encoder.encode(positions, range(count), symmetries).spatial
         owners = self.owners(numbers, symmetries) if self._for_value else np.zeros((count, 0), dtype=np.float32)
-        planes = self._encoder.encode(self.replay(numbers), range(count), symmetries).spatial
         return ExampleBatch(
             planes=torch.from_numpy(planes),
             actions=torch.from_numpy(store.actions(numbers, symmetries).astype(np.int64)),
