@@ -277,6 +277,19 @@ def test_liberties_of_chains_that_may_be_captured_are_not_filled() -> None:
     assert points == {"A1", "A3", "C2", "D1", "D2"}
 
 
+def test_stones_far_away_do_not_connect_a_chain_that_may_be_cut_off() -> None:
+    """D2 cuts off E2 after G4, which was proved to kill: C2 counted as Black's, and so took what cuts."""
+    rows = [
+        ". . . . X X . X X . . . .",
+        ". . . X O O X O O X . . .",
+        ". . . . X O O O O X X . .",
+        ". . . . . O . O O . . . .",
+    ]
+    game = position("\n".join([". " * 13] * 9 + rows))
+    fight = fight_in(framed(game, region_of(game)), NODES, None)
+    assert fight is None or fight.frame.outside(fight.proof.line[0]) != game.point("G4")
+
+
 def three_in_a_row() -> Game:
     """Return a group with three points in the corner, in the middle of which it lives or dies."""
     rest = " ." * 8

@@ -36,6 +36,11 @@ _ATTACKABLE: Final = 3
 """Liberties up to which a chain of the other side beside the fight may be captured in it.  Maeda's problem 1k-5k 181 of
 the collection in docs/notes has such a chain of two, without whose liberty another first move would be proved."""
 
+_WEAK: Final = 2
+_CUT: Final = 2
+"""Liberties up to which such a chain may be cut off, and steps beyond them that stay open: stones of its side there
+would connect it, or take what cuts it off."""
+
 _CHAINS: Final = 4
 """Chains of a side that may be at stake: the largest."""
 
@@ -93,8 +98,8 @@ def _fights(frame: Frame, steps: int, nodes: int) -> list[Fight]:
     """Return the fights about the surrounded side's chains, the largest first, in a frame with its far points filled.
 
     Filled are areas of the region that lie more than `steps` from all stones of that side and touch stones of the other
-    one, but no liberties of the other side's chains that may be captured.  There are none if neither side surrounds the
-    other, or stones would have no liberty then.
+    one, but no liberties of the other side's chains that may be captured, nor what is near those of its chains that may
+    be cut off.  There are none if neither side surrounds the other, or stones would have no liberty then.
     """
     board, region, side = frame.board, frame.points, frame.surrounded
     if side == EMPTY:
@@ -106,8 +111,12 @@ def _fights(frame: Frame, steps: int, nodes: int) -> list[Fight]:
     for _step in range(steps - 1):
         near |= {point for point in frame.beside(near) & region if color[point] == EMPTY}
     beside = {point for point in frame.beside(near | stones) if color[point] == other and alive[point] == EMPTY}
-    liberties = (board.liberties(point) for point in beside)
+    liberties = [board.liberties(point) for point in beside]
     near |= {point for each in liberties if len(each) <= _ATTACKABLE for point in each} & region
+    cuts: set[int] = {point for each in liberties if len(each) <= _WEAK for point in each}
+    for _step in range(_CUT):
+        cuts |= {point for point in frame.beside(cuts) if color[point] == EMPTY}
+    near |= cuts & region
     filled, left = set[int](), {point for point in region - near if color[point] == EMPTY}
     while left:
         area, around = {left.pop()}, set[int]()
