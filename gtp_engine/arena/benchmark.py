@@ -30,7 +30,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gtp_engine import __version__
 from gtp_engine.base.errors import TengenError, counted, shown
@@ -38,27 +38,27 @@ from gtp_engine.base.machine import available_cores, describe_machine
 from gtp_engine.base.streams import Log
 from gtp_engine.base.worker_process import split_command
 from gtp_engine.config import Config, NetworkConfig
+from gtp_engine.engine.searches import positions_of_a_game
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
 from gtp_engine.go.constants import BLACK
 from gtp_engine.go.game import Game
+from gtp_engine.nn.loading import load_evaluator
 from gtp_engine.nn.named_networks import model_path
+from gtp_engine.nn.network_evaluator import NetworkEvaluator
 from gtp_engine.nn.network_files import find_networks
+from gtp_engine.nn.onnx_model import OnnxModel
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
 from gtp_engine.protocols.client.simple import wait_for
 from gtp_engine.search.limits import Limits, RootPosition
+from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.rollouts.reusable_rollout_tree import RolloutBuffers
 from gtp_engine.search.rollouts.rollout import POLICIES
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch, kernel_position
 from gtp_engine.search.rollouts.rollout_select import evaluate_leaves, select_leaves
 from gtp_engine.search.rollouts.rollout_tree import new_tree
-
-if TYPE_CHECKING:
-    from gtp_engine.nn.network_evaluator import NetworkEvaluator
-    from gtp_engine.search.puct.puct_search import PuctSearch
-
 
 Report = dict[str, Any]
 
@@ -180,9 +180,6 @@ def measure_network(config: NetworkConfig, seconds: float, repeats: int, progres
 
     Raises ModelError when it cannot be loaded.
     """
-    from gtp_engine.nn.loading import load_evaluator
-    from gtp_engine.nn.onnx_model import OnnxModel
-
     first = load_evaluator(config, log=progress)
     model = first.models[0]
     assert isinstance(model, OnnxModel), "it was loaded from a file"
@@ -197,7 +194,7 @@ def measure_network(config: NetworkConfig, seconds: float, repeats: int, progres
     evaluations: dict[str, dict[str, float]] = {str(count): {} for count in threads}
     playouts: dict[str, float] = {}
 
-    def loaded(count: int, batch: int) -> "NetworkEvaluator":
+    def loaded(count: int, batch: int) -> NetworkEvaluator:
         settings = replace(config, network_threads=count)
         return load_evaluator(settings, log=lambda line: None, board=(width, height), batch=batch)
 
@@ -217,7 +214,7 @@ def measure_network(config: NetworkConfig, seconds: float, repeats: int, progres
     return report | {"evaluations_per_s": evaluations, "playouts_per_s": playouts, "recommended": recommended}
 
 
-def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: int, seconds: float) -> float:
+def _evaluations_per_second(evaluator: NetworkEvaluator, width: int, height: int, seconds: float) -> float:
     """Return the positions per second that an evaluator evaluates in full batches, none of them cached."""
     game = Game(width, height)
     batch = evaluator.info.batch
@@ -234,14 +231,11 @@ def _evaluations_per_second(evaluator: "NetworkEvaluator", width: int, height: i
     return evaluated / (time.perf_counter() - started)
 
 
-def _network_playouts_per_second(evaluator: "NetworkEvaluator", seconds: float, repeats: int) -> float:
+def _network_playouts_per_second(evaluator: NetworkEvaluator, seconds: float, repeats: int) -> float:
     """Return the playouts per second in positions of a game on the usual board, in batches of the evaluator's size.
 
     A round searches each position for `seconds`: a search's first batches are small, so a short one would be slower.
     """
-    from gtp_engine.engine.searches import positions_of_a_game
-    from gtp_engine.search.puct.puct_search import PuctSearch
-
     search = PuctSearch(Config().with_values({"puct.eval_batch": evaluator.info.batch}), evaluator)
     games = positions_of_a_game(search, *evaluator.info.boards.usual, STAGES)
     return _playouts_per_second(search, games, seconds, repeats, forget=evaluator.clear_cache)
@@ -300,7 +294,7 @@ def _table(kinds: Iterable[str], measure: Callable[[int, str], float]) -> Rates:
 
 
 def _playouts_per_second(
-    search: "PuctSearch | RolloutSearch",
+    search: PuctSearch | RolloutSearch,
     games: Sequence[Game],
     seconds: float,
     repeats: int,

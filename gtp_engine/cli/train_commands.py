@@ -138,8 +138,7 @@ def resume_command(folder: Path, data: Path | None, new: dict[str, Any]) -> None
 
     checkpoint = read_checkpoint(folder)
     config = config_of(checkpoint)
-    learning = replace(config.learning, **new)
-    config = replace(config, out=folder, data=data or config.data, learning=learning)
+    config = replace(config, out=folder, data=data or config.data, learning=replace(config.learning, **new))
     if not config.data.is_dir():
         given = f"no folder {shown_path(config.data)}"
         raise ConfigError(given, expected="the data of the run", advice="name their folder with --data")

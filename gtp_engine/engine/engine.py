@@ -652,8 +652,7 @@ class Engine:
 
     def _new_clocks(self, settings: TimeSettings) -> dict[int, Clock]:
         """Return full clocks for both players."""
-        drift = self.config.time.drift
-        return {color: Clock(settings, drift=drift) for color in (BLACK, WHITE)}
+        return {color: Clock(settings, drift=self.config.time.drift) for color in (BLACK, WHITE)}
 
     def _empty_game(self) -> Game:
         """Return a new game on a board of the same size, with the same rules and komi."""

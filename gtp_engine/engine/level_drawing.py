@@ -217,8 +217,7 @@ def _shares(found: Found, temperature: float) -> tuple[NDArray[np.int64], NDArra
     weights[weights < _LEAST_SHARE * weights.max()] = 0.0
     weights[[*found.excluded]] = 0.0  # last: without the likeliest move, the unlikeliest are still not drawn
     points = np.flatnonzero(weights)
-    relative = weights[points] / max(weights.max(), 1e-30)
-    return points, relative ** (1.0 / temperature)
+    return points, (weights[points] / max(weights.max(), 1e-30)) ** (1.0 / temperature)
 
 
 def found_at(

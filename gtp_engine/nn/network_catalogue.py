@@ -66,8 +66,7 @@ LICENSE: Final = "KataGo's, see https://katagotraining.org/network_license/; `ge
 
 def published_network(name: str) -> PublishedNetwork | None:
     """Return the network of that name, or the first for BEST; None if there is none."""
-    by_name = {network.name: network for network in PUBLISHED} | {BEST: PUBLISHED[0]}
-    return by_name.get(name)
+    return ({network.name: network for network in PUBLISHED} | {BEST: PUBLISHED[0]}).get(name)
 
 
 def network_in_file(sha256: str) -> PublishedNetwork | None:

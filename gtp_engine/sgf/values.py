@@ -91,8 +91,7 @@ def one_line(text: str) -> str:
     """
     if text.isprintable():
         return text
-    text = _SURROGATES.sub("\ufffd", text)
-    return "".join(each if each.isprintable() else " " for each in text)
+    return "".join(each if each.isprintable() else " " for each in _SURROGATES.sub("\ufffd", text))
 
 
 def escaped(text: str) -> str:
@@ -203,8 +202,7 @@ def format_komi(komi: float) -> str:
     """Return a finite `komi` as an exact decimal without exponent, which SGF's Real does not allow."""
     if komi == 0:
         return "0"
-    text = format(Decimal(repr(komi)), "f")
-    return text.removesuffix(".0")
+    return format(Decimal(repr(komi)), "f").removesuffix(".0")
 
 
 _RULES_WORDS: Final = {

@@ -133,8 +133,7 @@ def searched(game: Game, report: SearchReport) -> BookNode:
 def finished(game: Game) -> BookNode:
     """Return the position of a game that is over, which the stones on the board decide."""
     key, symmetry = place(game)
-    margin = game.score().margin_black + game.komi
-    return BookNode(key, line_of(game, symmetry), 0, margin, 0.0)
+    return BookNode(key, line_of(game, symmetry), 0, game.score().margin_black + game.komi, 0.0)
 
 
 def enlarge(

@@ -123,8 +123,7 @@ def picture_of(screen: Screen, console: Console, cursor: int = NULL_POINT, typed
         table.add_row(board, Group(Text(""), *_beside(console, screen, beside, lines - 1)))
         return Group(table, line)
     below = _below(console, screen, width, lines)
-    board = colored_board(screen.board, cursor, width, lines - len(below), colors)
-    return Group(board, *below, line)
+    return Group(colored_board(screen.board, cursor, width, lines - len(below), colors), *below, line)
 
 
 def _beside(console: Console, screen: Screen, width: int, most: int) -> list[Text]:

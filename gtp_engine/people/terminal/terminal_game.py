@@ -125,8 +125,7 @@ class TerminalGame:
         if "play.level" not in self._given and root.texts(name) == [ENGINE_NAME]:
             with suppress(TengenError):
                 self._session.set_level("".join(root.texts(rank)) or MAX_LEVEL)
-        loaded = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
-        self._message = loaded
+        self._message = _("Loaded: you play {color}.", color=_title(self._session.settings.human))
         self._note = " ".join(map(_sentence, self._session.notes))
         self._is_saved = True
         self._begin_scoring()

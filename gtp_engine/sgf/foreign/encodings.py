@@ -240,8 +240,7 @@ def _is_certainly_utf_8(data: bytes, declared: str) -> bool:
 def _is_hardly_utf_8(data: bytes) -> bool:
     """Return whether a record has more characters that are broken in UTF-8 than others beyond ASCII."""
     text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    return 2 * broken > len(text) - len(text.encode("ascii", "ignore"))
+    return 2 * text.count("\ufffd") > len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _guessed(data: bytes) -> str | None:

@@ -65,8 +65,7 @@ def sample_games(
         ended += len(running.play())
         progress(ended)
     slots = sorted(filled)
-    numbers = np.array(slots, dtype=np.int64) // PER_GAME
-    return take_rows(reservoir, slots), numbers
+    return take_rows(reservoir, slots), np.array(slots, dtype=np.int64) // PER_GAME
 
 
 def _place_in_reservoir(index: int, size: int, rng: np.random.Generator) -> int | None:

@@ -90,8 +90,7 @@ def get_random_seed(server: GtpServer, args: Command) -> str:
 @command("set_random_seed", "SEED", syntax="invalid seed", exact=True)
 def set_random_seed(server: GtpServer, args: Command) -> None:
     """Set the seed of the random numbers, an integer of at most 18 digits."""
-    seed = parse_integer(args[0], failure="invalid seed")
-    server.engine.set_seed(seed)
+    server.engine.set_seed(parse_integer(args[0], failure="invalid seed"))
 
 
 @command("kgs-game_over", "")

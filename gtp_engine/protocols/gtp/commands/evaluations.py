@@ -29,9 +29,8 @@ _SET_PROFILE: Final = "set it with kata-set-param humanSLProfile rank_5k"
 @command("tengen-policy", "")
 def policy(server: GtpServer, args: Command) -> str:
     """Map: the network's probability of each move, from 0 to 1, without a search."""
-    engine = server.engine
-    shares = engine.raw_evaluation().policy[0]
-    return board_text(engine.game, lambda point: f"{shares[point]:.3f}")
+    shares = server.engine.raw_evaluation().policy[0]
+    return board_text(server.engine.game, lambda point: f"{shares[point]:.3f}")
 
 
 @command("tengen-ownership", "")

@@ -56,8 +56,7 @@ def clear_board(server: GtpServer, args: Command) -> None:
 @command("komi", "KOMI", syntax="komi not a float", exact=True)
 def komi(server: GtpServer, args: Command) -> None:
     """Set the komi, any finite number."""
-    points = parse_number(args[0], failure="komi not a float")
-    server.engine.set_komi(points)
+    server.engine.set_komi(parse_number(args[0], failure="komi not a float"))
 
 
 @command("get_komi", "")
@@ -130,8 +129,7 @@ def kata_get_rules(server: GtpServer, args: Command) -> str:
 @command("kata-set-rules", "RULES...")
 def kata_set_rules(server: GtpServer, args: Command) -> None:
     """Set the rules: a name such as chinese, or JSON as kata-get-rules prints it; the position stays."""
-    rules = Rules.parse(args.text)
-    server.engine.set_rules(rules)
+    server.engine.set_rules(Rules.parse(args.text))
 
 
 @command("kata-set-rule", "KEY VALUE", exact=True)
@@ -143,8 +141,7 @@ def kata_set_rule(server: GtpServer, args: Command) -> None:
 @command("kgs-rules", "RULES")
 def kgs_rules(server: GtpServer, args: Command) -> None:
     """Set the rules by KGS's name: chinese, japanese, aga or new_zealand; words that follow are ignored."""
-    rules = Rules.parse_kgs(args[0])
-    server.engine.set_rules(rules)
+    server.engine.set_rules(Rules.parse_kgs(args[0]))
 
 
 @command("time_settings", "MAIN_TIME OVERTIME STONES", syntax=_NOT_INTEGERS)
