@@ -23,6 +23,7 @@ from gtp_engine import (
     ArgumentError,
     Config,
     Engine,
+    EvaluatorInfo,
     FunctionEvaluator,
     Game,
     Guess,
@@ -78,14 +79,14 @@ def evaluated(function: object, game: Game, **facts: bool) -> object:
     ("guess", "message"),
     [
         (None, "answer None: expected a Guess"),
-        (Guess(np.ones(20)), "expected 26 finite numbers"),
-        (Guess(np.full(26, np.inf)), "expected 26 finite numbers"),
-        (Guess(None), "policy None: expected 26 finite numbers"),
-        (Guess(np.ones(26), winrate=float("nan")), "winrate nan: expected a finite number"),
+        (Guess(np.ones(20)), "expected 26 finite numbers from 0"),
+        (Guess(np.full(26, np.inf)), "expected 26 finite numbers from 0"),
+        (Guess(None), "policy None: expected 26 finite numbers from 0"),
+        (Guess(np.ones(26), winrate=float("nan")), "winrate nan: expected a finite number from 0 to 1"),
         (Guess(np.ones(26), winrate="0.5"), "winrate '0.5'"),
-        (Guess(np.ones(26), lead=float("inf")), "lead inf"),
+        (Guess(np.ones(26), lead=float("inf")), "lead inf: expected a finite number"),
         (Guess(np.ones(26), ownership=np.ones(3)), "ownership"),
-        (Guess(np.ones(26, complex)), "expected 26 finite numbers"),
+        (Guess(np.ones(26, complex)), "expected 26 finite numbers from 0"),
         (Guess(np.full(26, np.nan)), "expected 26 finite numbers from 0"),
         (Guess(np.r_[np.ones(25), -0.01]), "expected 26 finite numbers from 0"),
         (Guess(np.ones(26), winrate=7), "winrate 7: expected a finite number from 0 to 1"),
@@ -98,6 +99,7 @@ def test_what_is_no_guess_is_refused_with_a_sentence(guess: Guess, message: str)
     with pytest.raises(ArgumentError, match=re.escape(message)) as caught:
         evaluated(lambda seen: guess, Game(5))
     assert "\n" not in str(caught.value) and "evaluator function" in str(caught.value)
+    assert "expected" not in message or str(caught.value).endswith(message)
 
 
 def test_a_function_sees_a_position_and_answers_for_the_side_to_play() -> None:
@@ -246,3 +248,6 @@ def test_an_engine_plays_by_a_function_that_knows_the_score() -> None:
         assert len(set(first)) == 3
         assert engine.evaluator is evaluator
         assert engine.game.moves[0].color == BLACK
+    assert evaluator.info == EvaluatorInfo("stones", 4, knows_advantage=False, is_katago=False)
+    unknown = dict.fromkeys(("has_score", "has_ownership", "knows_komi", "knows_advantage", "is_katago"), False)
+    assert FunctionEvaluator(think).info == EvaluatorInfo("function", 1, **unknown)

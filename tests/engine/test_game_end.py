@@ -160,17 +160,7 @@ def test_no_pass_at_the_start_even_with_a_lopsided_komi_or_a_handicap(rules: str
         assert engine.genmove(engine.game.to_play).point != PASS
 
 
-TWO_WALLS = """
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-    . . . . X O . . .
-"""
+TWO_WALLS = 9 * ". . . . X O . . .\n"
 """Fewer stones than people stop with."""
 
 

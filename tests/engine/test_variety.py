@@ -5,14 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
-from board_helpers import play_moves
+from board_helpers import play_moves, shape
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Config, ConfigError, Engine, Game, Move, parse_vertex
 from gtp_engine.config.katago import with_start_settings
 from gtp_engine.config.sections import VarietyConfig
 from gtp_engine.engine.variety import Variety, move_key
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 
 SIZE = 9
 
@@ -45,6 +45,10 @@ def test_a_mirrored_move_and_one_with_colours_exchanged_are_the_same(vertex: str
     assert move_key(played(), Move(WHITE, point(vertex))) == key
     assert move_key(played(), Move(BLACK, point("C4"))) != key
     assert move_key(played("", 13), Move(BLACK, parse_vertex("C3", width=13, height=13))) != key
+    wide = [
+        move_key(Game(9, 6), Move(BLACK, parse_vertex(each, width=9, height=6))) for each in ("C2", "C5", "G2", "B3")
+    ]
+    assert wide[0] == wide[1] == wide[2] != wide[3]
 
 
 def test_stones_beyond_four_points_do_not_matter_and_an_atari_does() -> None:
@@ -56,15 +60,18 @@ def test_stones_beyond_four_points_do_not_matter_and_an_atari_does() -> None:
 
 
 def test_a_capture_in_a_ko_and_a_pass_never_count() -> None:
-    ko = "C3 D3 B4 E4 C5 D5 D4"
-    before = played(ko)
-    assert move_key(before, Move(WHITE, point("C4"))) is None
-    assert move_key(before, Move(WHITE, point("H8"))) is not None
+    assert move_key(played(), Move(BLACK, PASS)) is None
+    corner = parse_vertex("A7", width=7, height=7)
+    for text, counts in (("XO / XO", False), ("XO / OO", True), ("XO / .O", True), ("XXO / XOO", True)):
+        rows = (f"{row:.<7}" for row in f".{text}".split(" / "))
+        key = move_key(shape(" / ".join(map(" ".join, rows))), Move(WHITE, corner))
+        assert (key is not None) == counts, "in a ko one stone is captured by one without liberties"
 
 
 def test_the_same_joseki_elsewhere_costs_its_utility() -> None:
     """Black has played C3 in an empty corner; the other empty corners' star points cost 0.01, once each."""
     variety = Variety(VarietyConfig(avoid_repeated_patterns=0.01), print)
+    assert variety.is_on and not Variety(VarietyConfig(), print).is_on
     assert costs(Variety(VarietyConfig(avoid_repeated_patterns=0.01), print), played("C3 pass")) == {}
     large = play_moves(Game(19), "D4 K10")
     bonus = variety.bonus_black(large, BLACK)
@@ -96,7 +103,7 @@ def test_records_cost_by_their_age(tmp_path: Path) -> None:
 def test_records_count_by_names_numbers_and_comments(tmp_path: Path) -> None:
     record(tmp_path / "a.sgf", "C3 G7 G3", black="bot")
     second = played("C3")
-    by_white = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_names="b, c")
+    by_white = VarietyConfig(avoid_sgf=f"{tmp_path / 'a.sgf'}, {tmp_path}", avoid_sgf_names="c, b")
     assert set(costs(Variety(by_white, print), second)) == {"G7"}  # and not by Black, who was the bot
     assert costs(Variety(by_white, print), played()) == {}
     late = VarietyConfig(avoid_sgf=str(tmp_path), avoid_sgf_min_turn=2)
@@ -159,6 +166,7 @@ class TestFolder:
             for file in (tmp_path / "9x9").glob("*_poses.txt"):
                 os.utime(file, (1e9 + number, 1e9 + number)) if vertex in file.read_text() else None
         variety.record(played("C3"), Move(BLACK, point("E5")))
+        variety.record(played(), Move(BLACK, PASS))
         (tmp_path / "9x9" / "notes.txt").write_text("mine")
         assert len(list((tmp_path / "9x9").glob("*_poses.txt"))) == 3
         assert set(costs(variety, played())) >= {"C4", "C5"}

@@ -33,6 +33,7 @@ def test_common_boards_are_those_of_both(first: BoardSizes, second: BoardSizes, 
         (ONLY_9, (9, 9), (9, 9), "9x9"),
         (BoardSizes((13, 13), (9, 9)), (13, 9), (13, 9), "13x9"),
         (BoardSizes((21, 25), (5, 7)), (21, 7), None, "21x5"),
+        (BoardSizes((5, 7), (21, 25)), (7, 21), None, "5x21"),
     ],
 )
 def test_the_usual_board(sizes: BoardSizes, usual: tuple[int, int], only: tuple[int, int] | None, text: str) -> None:
@@ -110,19 +111,23 @@ def test_batches_that_are_configured_or_have_to_be_the_same_everywhere_are_not_c
 
 
 def test_what_changes_evaluations_changes_the_fingerprint(tmp_path: Path) -> None:
-    files = []
-    for name in ("a", "b"):
-        files.append(tmp_path / name)
-        files[-1].write_text(name)
+    files = [tmp_path / name for name in "ab"]
+    for file in files:
+        file.write_text(file.name)
     infos = [EvaluatorInfo("x", 8, files=(files[0],), settings="float32"), EvaluatorInfo("x", 8, files=(files[1],))]
     infos += [EvaluatorInfo("x", 8, files=(files[0],), settings="int8"), EvaluatorInfo("x", 8, files=tuple(files))]
     assert len({info.fingerprint for info in infos}) == len(infos)
     assert EvaluatorInfo("y", 4, files=(files[0],), settings="int8").fingerprint == infos[2].fingerprint
 
 
+def test_a_board_of_its_own_has_the_name_of_its_network() -> None:
+    info = EvaluatorInfo("large", 8, names_by_board={(9, 13): "small"})
+    assert [info.on(*board).name for board in ((9, 13), (13, 9))] == ["small", "large"]
+
+
 @pytest.mark.parametrize(("version", "may_lack"), [(15, True), (None, True), (0, False)])
 def test_only_networks_of_another_kind_need_the_history(version: int | None, may_lack: bool) -> None:
     info = EvaluatorInfo("x", 8, model_version=version, needs_profile=True)
     assert info.may_lack_history == may_lack
-    facts = info.katago_facts()
-    assert (facts["version"], facts["maxBatchSize"], facts["usesHumanSLProfile"]) == (version or 0, 8, True)
+    names = {"name": "x", "internalName": "x", "usingFP16": "false"}
+    assert info.katago_facts() == {**names, "version": version or 0, "maxBatchSize": 8, "usesHumanSLProfile": True}

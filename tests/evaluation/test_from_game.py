@@ -169,6 +169,27 @@ def test_komi_makes_up_for_draws(rules: str, komi: float, share: float, expected
     assert conditions.komi == komi + expected and conditions._replace(komi=komi) == conditions_of(game)
 
 
-def test_a_button_that_was_taken_counts_for_its_side() -> None:
-    game = play(Game(9, rules=Rules.parse("aga-button"), komi=7.0), "pass")
-    assert conditions_of(game).komi == 6.5
+@pytest.mark.parametrize(
+    ("moves", "komi", "is_free"), [((), 7.0, True), (("pass",), 6.5, False), (("A1", "pass"), 7.5, False)]
+)
+def test_a_button_that_was_taken_counts_for_its_side(moves: tuple[str, ...], komi: float, is_free: bool) -> None:
+    conditions = conditions_of(play(Game(9, rules=Rules.parse("aga-button"), komi=7.0), *moves))
+    assert (conditions.komi, conditions.has_free_button) == (komi, is_free)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("chinese", (2, 0, False, False, 0, True)),
+        ("tromp-taylor", (0, 1, True, False, 0, False)),
+        ("aga", (1, 2, False, False, 0, True)),
+        ("japanese", (0, 0, False, True, 1, False)),
+        ("ancient-area", (0, 0, False, False, 2, True)),
+    ],
+)
+def test_conditions_are_those_of_the_rules(rules: str, expected: tuple[int, ...]) -> None:
+    """Points for two handicap stones, superko, suicide, territory, tax and passes, in the numbers of `Conditions`."""
+    game = Game(9, rules=Rules.parse(rules), komi=0.0)
+    game.set_handicap(["C3", "G7"])
+    found = conditions_of(game)
+    assert (found.komi, *found[1:5], found.friendly_pass) == expected

@@ -6,10 +6,11 @@ from board_helpers import play_moves
 
 from gtp_engine import Game, IllegalMoveError, Move
 from gtp_engine.evaluation import from_game
-from gtp_engine.evaluation.from_game import GameRows, write_game
+from gtp_engine.evaluation.from_game import GameRows, replayed_rows, write_game
 from gtp_engine.evaluation.positions import Conditions, Positions, new_positions
 from gtp_engine.go.constants import BLACK, NULL_POINT, PASS, WHITE, opponent
 from gtp_engine.go.coords import board_points
+from gtp_engine.go.game import replayed
 from gtp_engine.go.rules import PRESETS
 
 MOVES = 60
@@ -127,3 +128,8 @@ def test_a_handicap_game_is_followed_from_white_on() -> None:
         write_game(alone, 0, game)
         assert_equal(positions, 0, alone)
         game.play(game.legal_points()[0])
+    numbers = (0, 1, 4)
+    found = replayed_rows(replayed(game), numbers, 5, 5)
+    for row, before in enumerate(before for number, before in enumerate(replayed(game)) if number in numbers):
+        write_game(alone, 0, before)
+        assert_equal(found, row, alone)

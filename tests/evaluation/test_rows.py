@@ -35,6 +35,7 @@ def filled_rows(batch: int) -> Positions:
 @pytest.mark.parametrize("field", FIELDS)
 def test_copies_have_every_field(field: str) -> None:
     source = filled_rows(3)
+    assert board_size(source) == (5, 4) and np.shares_memory(view_board(source, 1, 2).color, source.storage[1, 2])
     by_kernel, by_python = new_positions(2, 5, 4), new_positions(2, 5, 4)
     for target in (by_kernel, by_python):
         write_game(target, 0, Game(5, 4))
@@ -46,10 +47,3 @@ def test_copies_have_every_field(field: str) -> None:
         assert np.array_equal(getattr(target, field)[1], expected)
         assert not np.array_equal(getattr(target, field)[0], expected)
     assert np.array_equal(getattr(take_rows(source, [2, 0]), field)[0], expected)
-
-
-def test_boards_are_views() -> None:
-    positions = filled_rows(2)
-    assert board_size(positions) == (5, 4)
-    for ago in range(3):
-        assert np.shares_memory(view_board(positions, 1, ago).color, positions.storage[1, ago])

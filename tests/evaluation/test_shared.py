@@ -5,8 +5,10 @@ import itertools
 import threading
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -15,7 +17,14 @@ from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Game, ModelError
 from gtp_engine.evaluation import shared
-from gtp_engine.evaluation.evaluator import EvaluationOptions, Request
+from gtp_engine.evaluation.evaluator import (
+    BareEvaluator,
+    EvaluationOptions,
+    ExclusiveEvaluator,
+    ForwardingEvaluator,
+    Request,
+)
+from gtp_engine.evaluation.evaluator_info import EvaluatorInfo
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import Evaluation, new_evaluation, new_positions
 from gtp_engine.evaluation.shared import EvaluatorWork, LentEvaluator, SharedEvaluator
@@ -180,6 +189,35 @@ def test_users_who_do_not_ask_again_are_forgotten(owner: SharedEvaluator) -> Non
     del gone
     gc.collect()
     assert reference() is None
+
+
+def test_every_call_reaches_the_evaluator(
+    owner: SharedEvaluator, evaluator: GatedEvaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[tuple[object, ...]] = []
+    calls = {"prepare": (5, 4), "clear_cache": (), "write_rollout_policy": ("positions", 3, "policy")}
+    for name in calls:
+        monkeypatch.setattr(evaluator, name, lambda *given, name=name: called.append((name, *given)))
+    for user in (owner, owner.lend()):
+        for name, given in calls.items():
+            getattr(user, name)(*given)
+        User(user, "A1", 2).check()
+    assert called == 2 * [(name, *given) for name, given in calls.items()]
+    assert owner.work() == EvaluatorWork(4, 2, BATCH, waiting=0)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_every_call_but_one_that_prepares_beside_takes_its_turn(beside: bool) -> None:
+    turn = MagicMock()
+    forwarding = ForwardingEvaluator(BareEvaluator(EvaluatorInfo("x", 1, prepares_beside=beside)), turn)
+    for call in (partial(forwarding.prepare, 9, 9), forwarding.clear_cache, forwarding.close):
+        call()
+    assert turn.__enter__.call_count == 3 - beside
+
+
+def test_two_calls_at_a_time_are_made_by_one_user_alone() -> None:
+    pairs = BareEvaluator(EvaluatorInfo("pairs", 8, pair_seconds=((2, 0.1),)))
+    assert [each.info.at_once for each in (ExclusiveEvaluator(pairs), SharedEvaluator(pairs).lend())] == [2, 1]
 
 
 def test_only_the_owner_closes_it(owner: SharedEvaluator, evaluator: GatedEvaluator) -> None:

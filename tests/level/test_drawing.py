@@ -68,20 +68,12 @@ UNLIKELY = policy_of({OTHER: 0.9, BEST: 0.05, GOOD: 0.0499, BAD: 0.0001})
 @pytest.mark.parametrize(
     ("temperature", "tolerance", "leads", "changes", "expected"),
     [
-        (1.0, 1e6, {GOOD: 3.0, BAD: -20.0}, {}, {BEST, GOOD, BAD}),
-        (1.0, 0.1, {GOOD: 4.9, BAD: 30.0}, {"color": WHITE}, {BEST, GOOD}),
+        (1.0, 1e6, {GOOD: 3.0, BAD: -20.0}, {}, {BEST, GOOD, BAD}),  # any loss
+        (1.0, 0.1, {GOOD: 4.9, BAD: 30.0}, {"color": WHITE}, {BEST, GOOD}),  # of the side to play
         (1.0, 1e6, {OTHER: 4.0, GOOD: 5.0}, {"people": policy_of({OTHER: 0.7, GOOD: 0.3})}, {OTHER, GOOD}),
         (10.0, 30.0, {GOOD: 5.0, BAD: 5.0}, {"policy": UNLIKELY, "excluded": frozenset({OTHER})}, {BEST, GOOD}),
-        (1.0, 30.0, {GOOD: 5.0}, {"excluded": frozenset({BAD})}, {BEST, GOOD}),
+        (1.0, 30.0, {GOOD: 5.0}, {"excluded": frozenset({BAD})}, {BEST, GOOD}),  # not a useless one
         (1.0, 30.0, {}, {"best": PASS}, {PASS}),
-    ],
-    ids=[
-        "any loss",
-        "of the side to play",
-        "of people",
-        "not for want of another",
-        "useless",
-        "a pass where it is best",
     ],
 )
 def test_what_is_drawn(

@@ -1,6 +1,7 @@
 """`models get`: networks by name and from files; whatever goes wrong ends in one sentence and leaves nothing behind."""
 
 import hashlib
+import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
@@ -231,13 +232,16 @@ def test_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_download_that_was_killed_is_cleared_away(monkeypatch: pytest.MonkeyPatch, wheel: bytes) -> None:
-    left = user_folder() / "unfinished-x"
-    left.mkdir(parents=True)
-    (left / "half.whl").touch()
-    monkeypatch.setattr(published_networks, "_ABANDONED", -1.0)
+    left, beside = (user_folder() / f"unfinished-{name}" for name in "xy")
+    for folder in (left, beside):
+        folder.mkdir(parents=True)
+        (folder / "half.whl").touch()
+    os.utime(left, (0, 0))
     pip_is(monkeypatch, delivering(wheel))
     succeed("get", NAME)
-    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt"]
+    assert got() == [f"{NAME}-LICENSE.txt", f"{NAME}.onnx", "default.txt", beside.name], (
+        "another process may be at work"
+    )
 
 
 def test_unknown_names() -> None:

@@ -191,6 +191,7 @@ def test_auto_tries_card_and_processor(plug_in: FakePlugIn, network: Path, monke
     assert lines[0] == f"WebGPU in float16 takes 12.0 times as long as the CPU. {INSTEAD}"
     assert (model.runtime.provider, model.precision) == (WEBGPU, "float32")
     assert set(rivals) == {"webgpu", "cpu", "openvino"}
+    assert loaded(network, provider="webgpu")[0].precision == "float16", "one that is named is not timed"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from shared_files import shared_file
 
 from gtp_engine import Game, ModelError
 from gtp_engine.config.human import parse_profile
-from gtp_engine.go.constants import BLACK, WHITE
+from gtp_engine.go.constants import BLACK
 from gtp_engine.go.coords import parse_color
 from gtp_engine.nn.encoders import KatagoHumanEncoder, KatagoV7Encoder, profile_values
 from gtp_engine.nn.metadata import PROFILE_INPUTS
@@ -20,14 +20,6 @@ def values_of(profile: str, color: int, area: int = 361) -> np.ndarray:
     values = profile_values(parse_profile(profile).code, color, area)
     assert values.shape == (PROFILE_INPUTS,) and values.dtype == np.float32
     return values
-
-
-def test_ranks_are_counted_from_nine_dan() -> None:
-    black, white = values_of("rank_9d_1k", BLACK), values_of("rank_9d_1k", WHITE)
-    assert black[6:40].tolist() == [1.0] + 33 * [0.0]
-    assert black[40:74].tolist() == 10 * [1.0] + 24 * [0.0]
-    assert white[6:40].tolist() == black[40:74].tolist()
-    assert white[40:74].tolist() == black[6:40].tolist()
 
 
 def test_time_area_and_source() -> None:

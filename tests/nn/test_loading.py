@@ -26,7 +26,7 @@ from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.evaluator_info import ANY_BOARD
 from gtp_engine.evaluation.from_game import conditions_of, write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.nn import loading, named_networks, onnx_model
+from gtp_engine.nn import loading, named_networks, onnx_model, quantized_copy
 from gtp_engine.nn.call_times import _call_of_pairs
 from gtp_engine.nn.evaluators import networks_of
 from gtp_engine.nn.loading import EVALUATION, disagreement
@@ -82,6 +82,7 @@ def test_what_holds_for_all_networks_of_an_engine_is_logged_once(networks: Path)
     lines: list[str] = []
     networks_of(Config(network=config(networks / "katago.onnx", human_model=f"{networks}/small.onnx")), lines.append)
     assert [line.partition(":")[0] for line in lines[::2]] == ["Network tiny", "Network small"] and len(lines) == 3
+    assert networks_of(Config(network=config(networks / "small.onnx")), lines.append)[1] is None
 
 
 @pytest.mark.parametrize(
@@ -136,6 +137,9 @@ def test_a_copy_of_an_older_network_is_not_used_and_logged(tmp_path: Path, netwo
 def test_nothing_is_known_of_a_copy_with_another_note(tmp_path: Path, note: str) -> None:
     copy = tiny_networks.v7_network(tmp_path / "net-int8.onnx", precision="int8", quantization=note)
     assert read_quality(copy) == NOTHING_KNOWN
+    original = quantized_copy.original_path(copy)
+    assert (original.name, quantized_copy.quantized_path(original)) == ("net.onnx", copy)
+    assert not quantized_copy.is_quantized_copy(copy), "of nothing"
 
 
 def test_an_inaccurate_copy_is_not_used_unless_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +402,7 @@ def test_a_provider_that_disagrees_is_not_used(networks: Path, factor: float) ->
 def test_a_provider_slower_than_the_processor_is_not_used(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = OnnxModel(networks / "small.onnx", CPU, batch=2)
     rival = OnnxModel(networks / "small.onnx", CPU, batch=1)
-    clock = iter([0.0, 6.0] * 4 + [0.0, 1.0] * 4)
+    clock = iter([0.0, 6.0, 0.0, 8.0] * 2 + [0.0, 9.0, 0.0, 1.0] * 2)
     monkeypatch.setattr("gtp_engine.nn.call_times.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert disagreement(model, rival) == "takes 3.0 times as long as the CPU", "for each position"
 

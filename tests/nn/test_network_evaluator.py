@@ -364,7 +364,7 @@ def test_separate_networks_make_one_evaluator(tmp_path: Path) -> None:
 
 
 def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
-    """Black's points are 1 with either side to move, and in every orientation at their place."""
+    """Value and points are Black's with either side to move, and in every orientation at their place."""
     path = tiny_networks.alphago_value(tmp_path / "value.onnx", ownership="1", **{"pass": "none"})
     policy = model(tiny_networks.alphago_policy(tmp_path / "policy.onnx", **{"pass": "none"}))
     evaluator = NetworkEvaluator(policy, model(path), config=PLAIN)
@@ -379,6 +379,8 @@ def test_a_value_network_may_have_an_ownership_output(tmp_path: Path) -> None:
         sign = np.where(positions.to_play == BLACK, 1, -1)
         wanted = sign[:, None] * np.tanh(raw.ownership[:, cell_table(9, 9)[symmetry, points]])
         assert out.ownership_black[:, points] == pytest.approx(wanted, abs=TOLERANCE)
+        assert raw.value is not None
+        assert out.win_black - out.loss_black == pytest.approx(sign * raw.value[:, 0], abs=TOLERANCE)
         everywhere, on_board = np.abs(out.ownership_black).sum(), np.abs(wanted).sum()
         assert everywhere == pytest.approx(on_board, abs=1e-3), "there is nothing off the board"
 
@@ -397,16 +399,6 @@ def test_passing_has_probability_1_where_no_move_is_legal(tmp_path: Path) -> Non
     write_game(positions, 0, game, 2)
     out = evaluate(alphago(tmp_path), positions, (2, 2))
     assert out.policy[0, PASS] == pytest.approx(1)
-
-
-def test_the_value_is_converted_to_blacks_view(tmp_path: Path) -> None:
-    evaluator = alphago(tmp_path)
-    positions, _ = random_rows(6, 9)
-    out = evaluate(evaluator, positions, (9, 9))
-    raw = evaluator.raw_outputs(evaluator.models[1], positions, np.arange(6, dtype=np.int32), np.zeros(6, np.int32))
-    assert raw.value is not None
-    sign = np.where(positions.to_play == BLACK, 1, -1)
-    assert out.win_black - out.loss_black == pytest.approx(sign * raw.value[:, 0], abs=TOLERANCE)
 
 
 def test_the_rollout_network_has_a_policy_of_its_own(tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ SPEEDS = {"float32": 1.0, "bfloat16": 1.9, "int8": 2.2}
         (Comparison(0.002, 0.005, SPEEDS), ["avx512_bf16", "avx512_vnni"], "bfloat16", "1.16 times as fast as bfl"),
         (Comparison(0.002, 0.005, SPEEDS), ICE_LAKE, "int8", ""),
         (Comparison(0.002, 0.005, {}), ICE_LAKE, "int8", ""),
+        (Comparison(0.005, 0.01, {"float32": 1.0, "int8": 1.2}), ICE_LAKE, "int8", ""),
+        (Comparison(0.002, 0.005, {"float32": 1.0}), ICE_LAKE, "int8", ""),
         (Comparison(0.006, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL 0.0060, "),
         (Comparison(0.002, 0.011, SPEEDS), ICE_LAKE, "float32", "winrate off by 0.0110; at most 0.005 and 0.01 are"),
         (Comparison(math.nan, 0.005, SPEEDS), ICE_LAKE, "float32", "differs too much from float32 (policy KL nan, "),
@@ -147,6 +149,16 @@ def test_the_reason_for_8_bits_names_what_the_processor_gains() -> None:
         assert runtime.precision == "int8" and gain in runtime.reasons[-1]
 
 
+def test_providers_are_tried_in_order_for_their_reasons() -> None:
+    found = [*choose_runtimes("auto", "auto", networks=BOTH, available=[*PROVIDERS], simd=[])]
+    names = ["cuda", "tensorrt-rtx", "tensorrt", "directml", "coreml", "webgpu", "openvino", "cpu"]
+    assert [runtime.provider.name for runtime in found] == names
+    plain = choose_runtimes("auto", "auto", networks=BOTH, available=PLAIN, simd=[])
+    reasons = [runtime.reasons[0] for runtime in (*found[-3:], *plain)]
+    beginnings = ("WebGPU uses a graphics", "OpenVINO is the fast", "Nothing faster could be", "Nothing faster is inst")
+    assert all(reason.startswith(beginning) for reason, beginning in zip(reasons, beginnings, strict=True))
+
+
 def test_every_choice_has_reasons_in_sentences() -> None:
     known = dict.fromkeys((True, False), Comparison(0.001, 0.002))
     for available, simd in product((OPENVINO, PLAIN, CUDA), (ZEN4, ICE_LAKE)):
@@ -162,6 +174,8 @@ def test_every_choice_has_reasons_in_sentences() -> None:
         ("openvino", "bfloat16", 40 * MB, 2, 4),  # b15c192
         ("openvino", "bfloat16", 105 * MB, 2, 2),  # b18c384nbt
         ("openvino", "bfloat16", 105 * MB, 16, 8),
+        ("openvino", "int8", 10 * MB, 2, 8),
+        ("openvino", "int8", 20 * MB, 2, 4),
         ("cpu", "float32", 40 * MB, 2, 2),
         ("cpu", "float32", 105 * MB, 1, 1),
         ("cuda", "float32", 105 * MB, 2, 32),

@@ -235,18 +235,7 @@ PASSES = ["pass", "C3", "pass", "D3", "pass", "C4", "pass"]
 )
 def test_pass_alive_territory_is_left_out_when_the_opponent_only_passes(moves: list[str], is_pruned: bool) -> None:
     """White's corner lives at A1 and C1; the first move is White's."""
-    game = game_from(
-        """
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .
-        . . . . . . .
-        O O O O . . .
-        . O . O . . .
-        """,
-        WHITE,
-    )
+    game = game_from(5 * ". . . . . . .\n" + "O O O O . . .\n. O . O . . .", WHITE)
     color = WHITE
     for vertex in moves:
         game.play(vertex, color)

@@ -66,16 +66,15 @@ def test_maps(diagram: str, first: int, moves: str, feature: str, expected: str)
     assert grid(encode(play_moves(game, moves)), feature).split() == expected.split()
 
 
-LADDER = """
+LADDER = (
+    """
     . . . . . . . . .
     . . . X . . . . .
     . . X O . . . . .
     . . X . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . .
-    . . . . . . . . ."""
+"""
+    + 5 * ". . . . . . . . .\n"
+)
 
 
 @pytest.mark.parametrize(

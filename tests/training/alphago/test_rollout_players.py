@@ -158,13 +158,7 @@ def test_rollouts_find_who_lives() -> None:
 
 # --- a network as player
 
-NEUTRAL = """
-    . X . O .
-    . X . O .
-    . X . O .
-    . X . O .
-    . X . O .
-"""
+NEUTRAL = 5 * ". X . O .\n"
 """The side that moves first gets three points of the middle, the other two: Black wins or loses by 1, less komi."""
 
 

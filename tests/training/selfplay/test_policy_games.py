@@ -15,7 +15,7 @@ from gtp_engine.evaluation.positions import Positions, conditions_of_row, new_po
 from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.go.coords import parse_vertex, xy_to_point
 from gtp_engine.go.game import Game
-from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
+from gtp_engine.go.rules import PRESETS
 from gtp_engine.training.selfplay import plans as game_plans
 from gtp_engine.training.selfplay.policy_games import DECIDED_MOVES, PlayedGame, PolicyGames, Temperatures
 
@@ -140,12 +140,6 @@ def test_without_a_limit_new_games_begin_for_ever() -> None:
         games.play()
         assert len(games.playing) == 2
     assert min(numbers) == 100 and len(numbers) > 10
-
-
-def test_rules_cover_every_value_of_every_rule() -> None:
-    chosen = [PRESETS[name] for name in game_plans.RULE_WEIGHTS]
-    for field, values in {"ko": Ko, "scoring": Scoring, "tax": Tax, "suicide": (False, True)}.items():
-        assert {getattr(rules, field) for rules in chosen} == {*values}
 
 
 # --- How moves are drawn
@@ -287,6 +281,7 @@ def test_handicaps(plans: list[game_plans.GamePlan]) -> None:
     assert {plan.white_passes + 1 for plan in by_policy} == {2, 3, 4, 5}
     assert all(plan.even_at is None or plan.even_at > 2 * plan.white_passes for plan in by_policy), "stones stand first"
     assert np.mean([plan.even_at is not None for plan in plans]) == pytest.approx(game_plans.EVEN_SHARE, abs=0.04)
+    assert np.mean([plan.opening_length for plan in plans]) == pytest.approx(game_plans.OPENING_SHARE * 361, rel=0.1)
     assert np.mean([plan.stops_when_decided for plan in plans]) == pytest.approx(game_plans.STOPPED_SHARE, abs=0.04)
 
 
