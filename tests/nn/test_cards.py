@@ -24,9 +24,9 @@ WEBGPU = PROVIDERS["webgpu"]
 INSTEAD = "WebGPU in float32 runs the network instead."
 
 
-def device(*, maker: int, **metadata: str) -> SimpleNamespace:
+def device(*, maker: int, vendor: str = "", **metadata: str) -> SimpleNamespace:
     hardware = SimpleNamespace(
-        type=SimpleNamespace(name="GPU"), vendor="", vendor_id=maker, device_id=0x2684, metadata=metadata
+        type=SimpleNamespace(name="GPU"), vendor=vendor, vendor_id=maker, device_id=0x2684, metadata=metadata
     )
     return SimpleNamespace(ep_name=WEBGPU.onnx_name, device=hardware)
 
@@ -112,10 +112,12 @@ def loaded(network: Path, **options: Any) -> tuple[OnnxModel, list[str]]:
 
 
 def test_a_plug_in_is_registered_once_and_its_discrete_cards_come_first(plug_in: FakePlugIn) -> None:
+    plug_in.devices.append(device(maker=0x1ED5, vendor="Moore"))
     for _ in range(2):
         assert "webgpu" in installed_providers()
         devices = [entry for entry in listed_devices() if entry[0] == "webgpu"]
-        assert devices == [("webgpu", 1, "GeForce RTX 4070"), ("webgpu", 2, "Intel GPU 8086:2684")]
+        names = ("GeForce RTX 4070", "Intel GPU 8086:2684", "Moore GPU 1ed5:2684")
+        assert devices == [("webgpu", number, name) for number, name in enumerate(names, 1)]
     assert plug_in.registered == [("onnxruntime_ep_webgpu", "libwebgpu.so")]
     findings = examine()
     assert {"provider": "webgpu", "number": 2, "name": "Intel GPU 8086:2684"} in findings["devices"]

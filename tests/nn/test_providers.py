@@ -37,11 +37,6 @@ def test_bfloat16_where_the_processor_has_it() -> None:
     assert chosen(simd=None)[0] == ("openvino", "float32")
 
 
-def test_a_graphics_processor_comes_first() -> None:
-    assert chosen(available=CUDA) == [("cuda", "float32"), ("tensorrt", "float32"), ("cpu", "float32")]
-    assert chosen(available=PLAIN, simd=["asimd", "bf16"]) == [("cpu", "float32")]
-
-
 def test_a_provider_that_is_named_is_the_only_choice() -> None:
     assert chosen("cpu") == [("cpu", "float32")]
     assert chosen("openvino", "float32") == [("openvino", "float32")]
