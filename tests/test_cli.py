@@ -13,9 +13,8 @@ import pytest
 from busy_machine import bound
 from click.testing import CliRunner, Result
 from documents import commands_of
-from match_helpers import record
 
-from gtp_engine import MatchFolder, MatchSettings, __version__
+from gtp_engine import MatchSettings, __version__
 from gtp_engine.arena.match.settings import Sprt
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.cli import cli
@@ -92,12 +91,6 @@ class TestConfiguration:
 
 class TestConfigCommand:
     """`gtp-engine config` prints a file that `--config` reads."""
-
-    def test_prints_every_option(self) -> None:
-        printed = invoke("config").output
-        for option in Config.options():
-            assert f"\n# {option.name} = " in printed or f"\n{option.name} = " in printed
-        assert all(table == {} for table in tomllib.loads(printed).values())
 
     def test_flags_are_set_in_it_and_read_back(self, served: list[Config], tmp_path: Path) -> None:
         file = tmp_path / "tengen.toml"
@@ -207,13 +200,6 @@ class TestMatchCommand:
         pytest.importorskip("matplotlib", reason="plots need the extra [plot]")
         assert self.match(tmp_path / "match", "--plot", str(tmp_path / "plot.svg")).exit_code == 0
         assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
-
-    def test_another_match_in_the_folder_is_refused(self, settings: list[Any], tmp_path: Path) -> None:
-        with MatchFolder(tmp_path, MatchSettings(first="a", second="b", komi=7.0)).playing():
-            (tmp_path / "results.jsonl").write_text(json.dumps(vars(record(1))) + "\n", encoding="utf-8")
-        result = self.match(tmp_path, "--komi", "6")
-        assert (result.exit_code, settings) == (2, [])
-        assert "komi 7.0 there, 6.0 now" in result.stderr
 
     def test_result_as_table_and_json(self, settings: list[Any], tmp_path: Path) -> None:
         assert "first  against  second" in self.match(tmp_path).stdout

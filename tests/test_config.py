@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +71,7 @@ def test_option_is_well_declared() -> None:
         assert re.fullmatch(r"[a-z][a-z_]*", option.name)
         assert option.help[-1] == "."
         assert option.help[0].isupper()
+        assert not option.katago or len(re.findall(rf"\b{option.katago}\b", option.help)) == 1
         if option.default is None:
             assert "not set: " in option.help
 
@@ -101,8 +103,10 @@ def test_config_is_frozen_and_hashable() -> None:
         ("search.visits", "100", 100), ("search.visits", " 100 ", 100), ("search.seed", "none", None),
         ("search.seed", "NONE", None), ("search.search", "uct", "uct"), ("game.komi", "-0.5", -0.5),
         ("game.komi", "7", 7.0), ("game.komi", "3.75", 3.75), ("game.strict", "Yes", True),
-        ("game.strict", "off", False), ("gtp.name", "none", "none"), ("gtp.log", "none", None),
-        ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"), ("time.lag", "0", 0.0), ("play.level", " 05K ", "5k")
+        ("game.strict", "on", True), ("game.strict", "1", True), ("game.strict", "TRUE", True),
+        ("game.strict", "off", False), ("game.strict", "No", False), ("game.strict", "0", False),
+        ("gtp.name", "none", "none"), ("gtp.log", "none", None), ("gtp.log", "/tmp/a log.txt", "/tmp/a log.txt"),
+        ("time.lag", "0", 0.0), ("play.level", " 05K ", "5k")
     ],
 )  # fmt: skip
 def test_value_from_text(key: str, text: str, value: object) -> None:
@@ -112,8 +116,15 @@ def test_value_from_text(key: str, text: str, value: object) -> None:
 
 
 def test_with_values_takes_values_that_are_no_text() -> None:
-    config = Config().with_values({"search.visits": 500, "game.komi": 7, "game.strict": True, "search.seed": None})
+    files = ["network.model", "play.book", "variety.avoid_repeats"]
+    assert [Config().with_values({key: Path("x")}).value(key) for key in files] == ["x"] * 3
+    config = Config().with_values(
+        {"search.visits": np.int64(500), "game.komi": 7, "game.strict": True, "search.seed": None}
+    )
     assert config == Config(game=GameConfig(komi=7.0, strict=True), search=SearchConfig(visits=500))
+    limited = [SearchConfig(**{name: 1}).is_limited for name in ("visits", "playouts", "threads")]
+    wanting = [Config(search=SearchConfig(search=kind)).wants_network for kind in ("auto", "puct", "rave", "uct")]
+    assert (limited, wanting) == ([True, True, False], [True, True, False, False])
     with pytest.raises(ConfigError, match=r"option search\.visits = 1\.5: expected an integer"):
         Config().with_values({"search.visits": 1.5})
 
@@ -131,6 +142,8 @@ def test_with_values_takes_values_that_are_no_text() -> None:
         ("game.komi", "seven", "option game.komi = 'seven': expected a number"),
         ("game.strict", "2", "option game.strict = '2': expected true or false"),
         ("gtp.name", "Ten\ngen", "option gtp.name = 'Ten?gen': expected a text"),
+        ("gtp.name", "Tengen\x7f", "option gtp.name = 'Tengen?': expected a text"),
+        ("search.seed", "-1", "option search.seed = -1: expected an integer of at least 0, or none"),
         ("time.lag", "3601", "option time.lag = 3601.0: expected a number from 0 to 3600 (seconds)"),
         ("time.time_per_move", "0", "expected a number from 0.001 to 1000000 (seconds)"),
         ("search.visit", "1", "option 'search.visit': expected a known option; did you mean search.visits?"),
@@ -188,6 +201,7 @@ def test_toml_round_trip(config: Config) -> None:
 def test_default_file_comments_out_every_option_and_explains_it() -> None:
     text = Config().to_toml()
     assert tomllib.loads(text) == {section.name: {} for section in dataclasses.fields(Config)}
+    assert text.count(f"\n[search]\n# {SearchConfig.__doc__}\n\n") == 1
     prose = " ".join(line.removeprefix("# ") for line in text.splitlines())
     for option in OPTIONS.values():
         assert f"\n# {option.name} = {option.format(option.default)}\n" in text
@@ -228,6 +242,7 @@ def test_file_is_read(tmp_path: Path) -> None:
         pytest.param("[search]\nx = " + "[" * 100_000, "nested too deeply", id="deep"),
         ("[game]\nstrict = 1", "option game.strict = 1: expected true or false"),
         ("[game]\nkomi = nan", "option game.komi = nan: expected a number"),
+        ('[gtp]\nlog = "C:\\games"', "; put a path with backslashes in single quotes"),
     ],
 )
 def test_bad_file_is_refused_with_file_and_option(text: str, message: str) -> None:
@@ -260,19 +275,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "keeps"),
     [
-        ("search.visits", 7, True),
-        ("search.playouts", 7, True),
-        ("search.forget_history", True, True),
-        ("time.ponder", True, True),
-        ("play.resign", False, True),
-        ("analysis.parallel", 3, True),
-        ("gtp.name", "x", True),
-        ("search.threads", 3, False),
-        ("puct.c_puct", 2.0, False),
-        ("human.human_profile", "rank_5k", False),
-        ("network.model", "x", False),
+        ("search.visits", 7, True), ("search.playouts", 7, True), ("search.forget_history", True, True),
+        ("time.ponder", True, True), ("play.resign", False, True), ("analysis.parallel", 3, True),
+        ("gtp.name", "x", True), ("search.threads", 3, False), ("puct.c_puct", 2.0, False),
+        ("human.human_profile", "rank_5k", False), ("network.model", "x", False)
     ],
-)
+)  # fmt: skip
 def test_which_options_shape_the_tree(key: str, value: Any, keeps: bool) -> None:
     config = Config().with_values({key: value})
     assert config != Config()

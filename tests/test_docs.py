@@ -293,14 +293,10 @@ def test_the_source_overview_is_in_the_order_of_the_floors() -> None:
 @pytest.mark.parametrize(
     ("words", "is_right"),
     [
-        (["--model", "x"], True),
-        (["--modle", "x"], False),
-        (["models", "import", "x", "--out", "y"], True),
-        (["models", "import", "--games", "3"], False),
-        (["mach"], False),
-        (["config", ">", "--anything"], True),
+        (["--model", "x"], True), (["--modle", "x"], False), (["models", "import", "x", "--out", "y"], True),
+        (["models", "import", "--games", "3"], False), (["mach"], False), (["config", ">", "--anything"], True)
     ],
-)
+)  # fmt: skip
 def test_the_check_of_commands_finds_mistakes(words: list[str], is_right: bool) -> None:
     try:
         check_command(words)

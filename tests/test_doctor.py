@@ -61,6 +61,8 @@ def test_report_shows_the_findings() -> None:
     name = findings["plays_with"]["name"]
     assert f"plays with     {name} (which ships with the engine), on 9x9 tengen-9x9, unless set by --model" in text
     assert text.endswith("No problems found.")
+    text = format_findings(findings | {"cpu_quota": 1.5, "memory_mib": None, "simd": None})
+    assert "a container's quota allows 1.5" in text and "memory         unknown" in text
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -180,13 +182,6 @@ def test_a_damaged_default_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "networks" / "default.txt").write_bytes(b"\xff\xfe\0")
     (problem,) = examine()["problems"]
     assert "default.txt' is damaged: expected the name of the default network" in problem
-
-
-def test_a_container_quota_is_shown() -> None:
-    findings = examine() | {"cpu_quota": 1.5, "memory_mib": None, "simd": None}
-    text = format_findings(findings)
-    assert "a container's quota allows 1.5" in text
-    assert "memory         unknown" in text
 
 
 def test_command_prints_json_and_fails_on_problems(monkeypatch: pytest.MonkeyPatch) -> None:

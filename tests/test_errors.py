@@ -27,12 +27,9 @@ def _tree() -> dict[str, type[TengenError]]:
     return {name: cls for name, cls in classes if issubclass(cls, TengenError) and cls is not TengenError}
 
 
-def test_docstring_draws_every_class_and_nothing_else() -> None:
+def test_docstring_draws_every_class_and_says_which_are_value_errors() -> None:
     drawn = re.findall(r"[├└]── (\w+)", errors.__doc__ or "")
     assert sorted(drawn) == sorted(_tree())
-
-
-def test_docstring_says_which_errors_are_value_errors() -> None:
     marked = set(re.findall(r"[├└]── (\w+)\s+\(ValueError\)", errors.__doc__ or ""))
     assert marked == {name for name, cls in _tree().items() if issubclass(cls, ValueError)}
 
@@ -75,6 +72,7 @@ def test_a_path_is_shown_whole_and_of_a_huge_one_the_end() -> None:
     assert len(huge) == errors.SHOWN_PATH_LENGTH + 3
     assert huge.startswith("'…xxx")
     assert huge.endswith("xxx/net.onnx'")
+    assert shown_path("x" * errors.SHOWN_PATH_LENGTH) == "'" + "x" * errors.SHOWN_PATH_LENGTH + "'"
     assert shown_path("two\nlines") == "'two?lines'"
 
 

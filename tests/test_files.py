@@ -12,6 +12,7 @@ import pytest
 from filelock import FileLock
 from package_sources import PACKAGE, SOURCES, parse
 
+from gtp_engine.base import files
 from gtp_engine.base.errors import ConfigError, TengenError
 from gtp_engine.base.files import (
     LOCK,
@@ -27,16 +28,6 @@ from gtp_engine.base.files import (
 )
 
 
-def test_the_new_file_appears_at_the_end(tmp_path: Path) -> None:
-    target = tmp_path / "net.onnx"
-    target.write_text("old")
-    with replacing(target) as unfinished:
-        unfinished.write_text("new")
-        assert target.read_text() == "old"
-    assert target.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 @pytest.mark.parametrize("reason", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, reason: BaseException) -> None:
     target = tmp_path / "net.onnx"
@@ -50,8 +41,10 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, reason: 
 
 def test_of_two_writers_at_once_each_writes_a_whole_file(tmp_path: Path) -> None:
     target = tmp_path / "net.onnx"
+    target.write_text("old")
     with replacing(target) as first:
         first.write_text("first, and longer")
+        assert target.read_text() == "old"
         with replacing(target) as second:
             assert first.read_text() == "first, and longer"
             second.write_text("second")
@@ -88,25 +81,49 @@ def test_the_home_of_an_unknown_user_is_left_as_it_is(monkeypatch: pytest.Monkey
     assert expanded("~no-such-user/net.onnx") == Path("~no-such-user/net.onnx")
     monkeypatch.setenv("TENGEN_DATA_DIR", "~no-such-user/data")
     assert data_folder() == Path("~no-such-user/data")
+    for name in ("TENGEN_DATA_DIR", "LOCALAPPDATA", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    usual = {"win32": "AppData/Local", "darwin": "Library/Application Support", "linux": ".local/share"}
+    for platform, place in usual.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert data_folder() == Path.home() / place / "tengen"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither modes nor such devices")
+def test_folders_links_and_modes(tmp_path: Path) -> None:
+    folder, file, link = tmp_path / "folder", tmp_path / "file", tmp_path / "link"
+    folder.mkdir(mode=0o755)
+    files.make_private(folder)
+    file.touch(mode=0o640)
+    files.copy_whole(file, folder / "copy")
+    assert [path.stat().st_mode & 0o777 for path in (folder, folder / "copy")] == [0o700, file.stat().st_mode & 0o777]
+    link.symlink_to("/dev/null")
+    assert [files.is_special(path) for path in (folder, file, tmp_path / "none", link)] == [False, False, False, True]
+    files.write_whole(link, "in its place")
+    assert link.read_text() == "in its place" and not link.is_symlink()
 
 
 def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     assert complete_lines(path) == []
-    path.write_bytes("one\u2028two\r\nthree\nfo".encode())
-    assert complete_lines(path, cut=False) == ["one\u2028two", "three"] and path.read_bytes().endswith(b"fo")
-    assert complete_lines(path) == ["one\u2028two", "three"]
+    path.write_bytes("one\u2028two\r\n".encode() + b"thr\xff\nfo")
+    assert complete_lines(path, cut=False) == ["one\u2028two", "thr\ufffd"] and path.read_bytes().endswith(b"fo")
+    assert complete_lines(path) == ["one\u2028two", "thr\ufffd"]
     with path.open("a") as file:
         file.write("five\n")
-    assert complete_lines(path) == ["one\u2028two", "three", "five"]
+    assert complete_lines(path) == ["one\u2028two", "thr\ufffd", "five"]
 
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with locked(path) as first, locked(path) as second:
         assert (first, second) == (True, False)
-    with locked(path) as third:
-        assert third
+    with locked(path) as third, owning(tmp_path, file="x"), owning(tmp_path, file="y"):
+        assert third and {each.name for each in tmp_path.iterdir()} == {"lock", "x.lock", "y.lock"}
+    held = owning(tmp_path, file="x")
+    with pytest.raises(ConfigError, match=r"another process writes to '.*\bx'"), held, owning(tmp_path, file="x"):
+        pass
+    assert (tmp_path / "x.lock").exists(), "it was there before"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed")
@@ -198,7 +215,9 @@ def test_every_file_that_may_replace_another_does_so_whole() -> None:
     assert unprotected(ast.parse('with replacing(p) as q:\n q.write_text("")\nopen(p, "w")')) == [3]
 
 
-@pytest.mark.parametrize("text", ["1e400", "NaN", "[-Infinity]", str(2**63), "9" * 5000, "[" * 100_000, "{", '"a'])
+@pytest.mark.parametrize(
+    "text", ["1e400", "NaN", "[-Infinity]", f"{2**63}", f"{-(2**63) - 1}", "9" * 5000, "[" * 100_000, "{", '"a']
+)
 def test_json_of_others_raises_nothing_but_valueerror(text: str) -> None:
     """Python's parser takes infinities, and raises RecursionError for brackets."""
     with pytest.raises(ValueError):
@@ -206,13 +225,14 @@ def test_json_of_others_raises_nothing_but_valueerror(text: str) -> None:
 
 
 def test_json_of_others_is_read() -> None:
-    text = '{"a": [1, -2.5, "x", null, true, 9223372036854775807]}'
-    assert json_of(text) == {"a": [1, -2.5, "x", None, True, 2**63 - 1]}
+    text = '{"a": [1, -2.5, "x", null, true, 9223372036854775807, -9223372036854775808]}'
+    assert json_of(text) == {"a": [1, -2.5, "x", None, True, 2**63 - 1, -(2**63)]}
 
 
 def test_the_newest_file_comes_first(tmp_path: Path) -> None:
-    written = {tmp_path / "a": 2.0, tmp_path / "b": 3.0, tmp_path / "c": 1.0}
+    written = {tmp_path / "a": 2.0, tmp_path / "b": 3.0, tmp_path / "c": 1.0, tmp_path / "d": 3.0}
     for path, time in written.items():
         path.touch()
         os.utime(path, (time, time))
-    assert [time for _path, time in newest_first([*written, tmp_path / "gone"])] == [3.0, 2.0, 1.0]
+    found = newest_first([*written, tmp_path / "gone"])
+    assert [(path.name, time) for path, time in found] == [("d", 3.0), ("b", 3.0), ("a", 2.0), ("c", 1.0)]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from shared_files import shared_file
 
 from gtp_engine.base.errors import ConfigError
+from gtp_engine.config import human
 from gtp_engine.config.human import NO_PROFILE, HumanConfig, HumanProfile, parse_profile, profile_of
 
 RANKS = [f"{rank}d" for rank in range(9, 0, -1)] + [f"{rank}k" for rank in range(1, 21)]
@@ -16,19 +17,14 @@ RANKS = [f"{rank}d" for rank in range(9, 0, -1)] + [f"{rank}k" for rank in range
 @pytest.mark.parametrize(
     ("text", "profile"),
     [
-        ("rank_9d", HumanProfile("rank", 1, 1)),
-        ("rank_1d_1k", HumanProfile("rank", 9, 10)),
-        ("preaz_20k_9d", HumanProfile("preaz", 29, 1)),
-        ("rank_21k", HumanProfile("rank", 29, 29)),
-        ("rank_25k_5k", HumanProfile("rank", 29, 14)),
-        ("proyear_1800", HumanProfile("proyear", 1, 1, 1800)),
+        ("rank_9d", HumanProfile("rank", 1, 1)), ("rank_1d_1k", HumanProfile("rank", 9, 10)),
+        ("preaz_20k_9d", HumanProfile("preaz", 29, 1)), ("rank_21k", HumanProfile("rank", 29, 29)),
+        ("rank_25k_5k", HumanProfile("rank", 29, 14)), ("proyear_1800", HumanProfile("proyear", 1, 1, 1800)),
         ("proyear_2023", HumanProfile("proyear", 1, 1, 2023)),
-        ("proyear_ +01950 ", HumanProfile("proyear", 1, 1, 1950)),
-        ("", NO_PROFILE),
-        ("_", NO_PROFILE),
-        ('""', NO_PROFILE),
+        ("proyear_ +01950 ", HumanProfile("proyear", 1, 1, 1950)), ("", NO_PROFILE), ("_", NO_PROFILE),
+        ('""', NO_PROFILE)
     ],
-)
+)  # fmt: skip
 def test_words(text: str, profile: HumanProfile) -> None:
     assert parse_profile(text) == profile
 
@@ -55,9 +51,10 @@ def test_code_and_text_lead_back_to_the_profile(text: str) -> None:
     assert (profile.code == 0) == (profile == NO_PROFILE)
 
 
-@given(PROFILES | YEARS, PROFILES | YEARS)
-def test_codes_differ_where_profiles_do(first: str, second: str) -> None:
-    assert (parse_profile(first).code == parse_profile(second).code) == (parse_profile(first) == parse_profile(second))
+def test_names_and_lines() -> None:
+    assert [human.rank_name(number) for number in range(1, 30)] == RANKS
+    lines = [human.nearest_profile_line(text) for text in ("rank_20k", "rank_21k", "preaz_25k_1d", "rank_9d_25k")]
+    assert [bool(line) for line in lines] == [False, True, True, True]
 
 
 def test_words_that_katago_refuses_or_accepts() -> None:

@@ -61,7 +61,7 @@ def started(here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tupl
 
 
 FORMS = {
-    "KataGo's README: gtp": "gtp -model n.bin.gz -config gtp.cfg",
+    "KataGo's README, LizzieYzy: gtp": "gtp -model n.bin.gz -config gtp.cfg",
     "KataGo's README: human-like": "gtp -model n.bin.gz -human-model h.bin.gz -config gtp.cfg",
     "KataGo's README: analysis": "analysis -model n.gz -config a.cfg",
     "Analysis_Engine.md": "analysis -config a.cfg -model n.bin.gz",
@@ -69,7 +69,6 @@ FORMS = {
     "several files": "gtp -model n.bin.gz -config gtp.cfg -config more.cfg",
     "KaTrain 1.20": "analysis -model n.bin.gz -human-model h.bin.gz -config a.cfg -override-config homeDataDir=/home",
     "Ogatak": "analysis -config a.cfg -model n.bin.gz -quit-without-waiting",
-    "LizzieYzy: gtp": "gtp -model n.bin.gz -config gtp.cfg",
     "LizzieYzy: analysis": "analysis -model n.bin.gz -config a.cfg -quit-without-waiting "
     "-override-config numSearchThreadsPerAnalysisThread=3",
     "several overrides": "gtp -model n.gz -config gtp.cfg -override-config maxVisits=8 -override-config maxVisits=9",

@@ -13,8 +13,10 @@ from gtp_engine.base.machine import (
     describe_machine,
     free_memory_mib,
     give_memory_back,
+    has_equal_cores,
     is_busy,
     memory_mib,
+    own_memory_mib,
     processor_name,
     simd_by_llvm,
     simd_flags,
@@ -41,10 +43,28 @@ def test_what_kept_the_cores_busy_may_be_over(files: dict[str, str], monkeypatch
         assert is_busy() == expected
 
 
-def test_processor_name(files: dict[str, str]) -> None:
-    assert processor_name() != ""
+def test_processor_name(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"machine": "", "processor": ""}
+    for name in names:
+        monkeypatch.setattr(f"platform.{name}", lambda name=name: names[name])
+    for name, expected in (("", "unknown"), ("machine", "a machine"), ("processor", "a processor")):
+        names |= {name: f"a {name}"}
+        assert processor_name() == expected
     files["cpuinfo"] = X86
     assert processor_name() == "AMD EPYC 9R14"
+    files["status"] = "VmRSS:\t    4095 kB\n"
+    assert own_memory_mib() == 3
+
+
+def test_which_cores_are_known_to_be_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [("linux", "x86_64", "no"), ("linux", "x86_64", ""), ("linux", "aarch64", "no"), ("win32", "x86_64", "no")]
+    found = []
+    for system, processor, small_cores in places:
+        monkeypatch.setattr("sys.platform", system)
+        monkeypatch.setattr("platform.machine", lambda processor=processor: processor)
+        monkeypatch.setattr("gtp_engine.base.machine._SMALL_CORES", tmp_path / small_cores)
+        found.append(has_equal_cores())
+    assert found == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -118,8 +138,11 @@ def test_free_memory(
     assert free_memory_mib() == expected
 
 
-def test_description_is_complete() -> None:
+def test_description_is_complete(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 9999)
+    files["cpu.max"] = "150000 100000"
     facts = describe_machine()
+    assert (facts["cpu_quota"], facts["cores"]["online"]) == (1.5, 9999)
     assert set(facts) == {"platform", "processor", "simd", "cores", "cpu_quota", "memory_mib", "free_memory_mib"}
     assert 1 <= facts["cores"]["usable"] == usable_cores() <= facts["cores"]["online"]
 

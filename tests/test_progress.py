@@ -24,19 +24,25 @@ def test_without_a_terminal_there_is_a_line_each_interval(
     assert capsys.readouterr().err == "10 games\n20 games\n"
 
 
-def test_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressBar() as bar:
-        for step in range(100):
-            bar.update(step / 100, "")
-        bar.log("a line [of text]")
-    assert capsys.readouterr() == ("", "a line [of text]\n")
+def test_lines_are_rare(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for interval, first in ((10.0, ""), (0.0, "  0.0%  0\n")):
+        monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", interval)
+        with ProgressBar() as bar:
+            monkeypatch.undo()
+            for step in range(100):
+                bar.update(step / 100, str(step))
+            bar.log("a line [of text]")
+        assert capsys.readouterr() == ("", f"{first}a line [of text]\n")
 
 
+@pytest.mark.parametrize(("is_terminal", "kind"), [(False, "xterm"), (True, "dumb")])
 def test_colors_in_a_file_do_not_make_it_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    is_terminal: bool, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`models quantize` once wrote its bar fifty times in twenty seconds into a log."""
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     monkeypatch.setattr("gtp_engine.base.progress.LINE_INTERVAL", 0.0)
     with ProgressBar() as bar:
         for _ in range(5):

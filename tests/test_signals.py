@@ -58,23 +58,16 @@ TERMINAL = "signal.signal(signal.SIGINT, lambda *_: print('works', flush=True))\
 @pytest.mark.parametrize(
     ("body", "signals", "status"),
     [
-        ("work()", [SIGINT], -SIGINT),
-        ("work()", [SIGTERM], -SIGTERM),
-        (SWALLOWING, [SIGINT, SIGINT], -SIGINT),
-        (IGNORED, [SIGINT], -SIGINT),
-        (f"print('works'); {CALCULATING}", [SIGINT, SIGINT], 128 + SIGINT),
-        (f"print('works'); {CALCULATING}", [SIGINT, SIGTERM], 128 + SIGTERM),
-        (STOPPED, [SIGINT], 0),
-        (STOPPED, [SIGTERM], 0),
-        (f"{STOPPED}    {SWALLOWING[:-7]}", [SIGINT, SIGINT], -SIGINT),
+        ("work()", [SIGINT], -SIGINT), ("work()", [SIGTERM], -SIGTERM), (SWALLOWING, [SIGINT, SIGINT], -SIGINT),
+        (IGNORED, [SIGINT], -SIGINT), (f"print('works'); {CALCULATING}", [SIGINT, SIGINT], 128 + SIGINT),
+        (f"print('works'); {CALCULATING}", [SIGINT, SIGTERM], 128 + SIGTERM), (STOPPED, [SIGINT], 0),
+        (STOPPED, [SIGTERM], 0), (f"{STOPPED}    {SWALLOWING[:-7]}", [SIGINT, SIGINT], -SIGINT),
         (f"{STOPPED}    work()", [SIGTERM, SIGTERM], -SIGTERM),
-        (f"{STOPPED}    {CALCULATING}", [SIGTERM, SIGINT], 128 + SIGINT),
-        (WAITED_FOR, [SIGINT], 128 + SIGINT),
-        (WRITING, [SIGINT], -SIGINT),
-        (WRITING, [SIGTERM], -SIGTERM),
-        (TERMINAL, [SIGINT, SIGINT, SIGINT, SIGTERM], -SIGTERM),
+        (f"{STOPPED}    {CALCULATING}", [SIGTERM, SIGINT], 128 + SIGINT), (WAITED_FOR, [SIGINT], 128 + SIGINT),
+        (WRITING, [SIGINT], -SIGINT), (WRITING, [SIGTERM], -SIGTERM),
+        (TERMINAL, [SIGINT, SIGINT, SIGINT, SIGTERM], -SIGTERM)
     ],
-)
+)  # fmt: skip
 def test_commands_end(body: str, signals: list[int], status: int, tmp_path: Path) -> None:
     """`train rank` went on for two seconds after the second signal, `models quantize` to its end.
 

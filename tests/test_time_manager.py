@@ -148,15 +148,10 @@ def test_the_whole_lag_is_held_back_where_there_is_time(words: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "unknown", "on_time", "late", "too_late"),
     [
-        (0.1, 0.05, 0.05, 0.05, 0.05),
-        (0.5, 0.25, 0.1, 0.15, 0.25),
-        (1.0, 0.5, 0.125, 0.175, 0.5),
-        (2.0, 1.0, 0.25, 0.3, 1.0),
-        (3.0, 1.0, 0.5, 0.55, 1.0),
-        (5.0, 1.0, 1.0, 1.0, 1.0),
-        (30.0, 1.0, 1.0, 1.0, 1.0),
+        (0.1, 0.05, 0.05, 0.05, 0.05), (0.5, 0.25, 0.1, 0.15, 0.25), (1.0, 0.5, 0.125, 0.175, 0.5),
+        (2.0, 1.0, 0.25, 0.3, 1.0), (3.0, 1.0, 0.5, 0.55, 1.0), (5.0, 1.0, 1.0, 1.0, 1.0), (30.0, 1.0, 1.0, 1.0, 1.0)
     ],
-)
+)  # fmt: skip
 def test_less_is_held_back_from_short_periods_once_moves_were_on_time(
     seconds: float, unknown: float, on_time: float, late: float, too_late: float
 ) -> None:
@@ -330,15 +325,10 @@ def test_the_longest_time_counts_with_a_clock_too(settings: TimeSettings) -> Non
 @pytest.mark.parametrize(
     ("moves_played", "decay", "factor"),
     [
-        (0, 100, 1.0),
-        (65, 100, 1.5),
-        (130, 100, 2.0),
-        (230, 100, 1 + 0.36787944),
-        (330, 100, 1 + 0.13533528),
-        (130, 0, 2.0),
-        (131, 0, 1.0),
+        (0, 100, 1.0), (65, 100, 1.5), (130, 100, 2.0), (230, 100, 1 + 0.36787944), (330, 100, 1 + 0.13533528),
+        (130, 0, 2.0), (131, 0, 1.0)
     ],
-)
+)  # fmt: skip
 def test_the_middle_game_may_get_more_time(moves_played: int, decay: float, factor: float) -> None:
     """Of the default peak of 130 moves on 19x19, and 1/e every 100 moves after it (worked out by hand)."""
     clock = Clock(TimeSettings.absolute(3600))

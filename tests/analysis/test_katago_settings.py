@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gtp_engine import Config, ConfigError, Rules
+from gtp_engine.config import GameConfig
 from gtp_engine.config.human import parse_profile
 from gtp_engine.config.katago import (
     ANALYSIS_OPTIONS,
@@ -13,6 +14,8 @@ from gtp_engine.config.katago import (
     merged_settings,
     parse_overrides,
     read_katago_config,
+    read_setting,
+    shown_as_katago,
     with_katago_settings,
     with_start_settings,
 )
@@ -53,12 +56,22 @@ def test_names_of_both_protocols_are_the_same_option() -> None:
         ("reportAnalysisWinratesAs", "SIDETOMOVE", "analysis.perspective", "sidetomove"),
         ("playoutDoublingAdvantagePla", "w", "puct.playout_doubling_advantage_color", "white"),
         ("rootNumSymmetriesToSample", 1, "puct.root_average", False),
-        ("rootNumSymmetriesToSample", "2", "puct.root_average", True),
+        ("rootNumSymmetriesToSample", "8", "puct.root_average", True),
     ],
 )
 def test_values_are_read_in_katagos_form(name: str, given: object, key: str, value: object) -> None:
     config, _ = with_katago_settings(Config(), {name: given})
     assert config.value(key) == value
+
+
+def test_values_are_shown_as_they_are_read() -> None:
+    """KataGo's `kata-get-param` shows what `kata-set-param` takes: limits, colours, symmetries, winrates."""
+    values: dict[str, object] = {"search.visits": 2**50, "time.max_time": 1e20, "play.resign_winrate": -0.9}
+    for key, value in (values | {"analysis.perspective": "BLACK"}).items():
+        option = read_setting("its name", value, {"its name": key})
+        assert shown_as_katago(key, Config().with_values(option).value(key)) == value
+    assert [shown_as_katago("puct.root_average", value) for value in (True, False)] == [8, 1]
+    assert [shown_as_katago("network.symmetry", value) for value in ("none", "any", "5")] == ["0", "-1", "5"]
 
 
 def test_unknown_names_are_returned() -> None:
@@ -92,7 +105,7 @@ def write(folder: Path, **files: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
-        ("a=1", {"a": "1"}),
+        ("\ufeffa=1", {"a": "1"}),
         ("  a-b_2 = x y  # comment", {"a-b_2": "x y"}),
         ('a = "x # y"  # comment', {"a": "x # y"}),
         (r'a = "q \" b \\ c"', {"a": r'q " b \ c'}),
@@ -203,6 +216,7 @@ def test_settings_of_a_machine_have_something_in_their_place() -> None:
         ("defaultBoardXSize = 9, defaultBoardYSize = 9", {"game.board_size": 9}, ""),
         ("defaultBoardXSize = 9, defaultBoardSize = 7", {"game.board_size": 9, "game.board_height": 7}, ""),
         ("defaultBoardXSize = 9", {}, "WARNING: defaultBoardXSize or defaultBoardYSize alone has no effect"),
+        ("defaultBoardYSize = 9", {}, "WARNING: defaultBoardXSize or defaultBoardYSize alone has no effect"),
         ("analysisPVLen = 5", {"analysis.pv_length": 5}, ""),
         ("nnForcedSymmetry = 0", {"network.symmetry": "none"}, ""),
         ("nnForcedSymmetry = 5", {"network.symmetry": "5"}, ""),
@@ -223,18 +237,19 @@ def test_settings_of_config_files(settings: str, values: dict[str, object] | Non
 
 
 def test_a_board_may_be_no_square() -> None:
-    assert Config().game.board is None
-    assert Config().with_values({"game.board_size": 9}).game.board == (9, 9)
-    assert Config().with_values({"game.board_size": 9, "game.board_height": 7}).game.board == (9, 7)
-    assert Config().with_values({"game.board_height": 7}).game.board == (7, 7)
+    boards = {(None, None): None, (9, None): (9, 9), (9, 7): (9, 7), (None, 7): (7, 7)}
+    for (size, height), board in boards.items():
+        assert GameConfig(board_size=size, board_height=height).board == board
 
 
 def test_unknown_settings_are_warned_of_by_name() -> None:
-    _, lines = with_start_settings(Config(), {"maxVisit": "5", "noSuchSetting": "x"}, for_gtp=True)
-    assert lines == (
+    settings = {"maxVisit": "5", "noSuchSetting": "x", "logFile": "x"}
+    _, (first, *lines) = with_start_settings(Config(), settings, for_gtp=True)
+    assert first.endswith("what takes their place: logFile (--log)")
+    assert lines == [
         "WARNING: unknown setting 'maxVisit' has no effect",
         "WARNING: unknown setting 'noSuchSetting' has no effect",
-    )
+    ]
     assert with_start_settings(Config(), {"antiMirror": "true"}, for_gtp=False)[1] == ()
 
 

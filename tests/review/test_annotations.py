@@ -20,7 +20,7 @@ from sgfmill import sgf
 
 from gtp_engine import Rules
 from gtp_engine.people.review import annotated, read_game
-from gtp_engine.people.review.annotations import comment_on, is_own_output, stored_findings
+from gtp_engine.people.review.annotations import comment_on, is_own_output, lead_text, stored_findings
 from gtp_engine.sgf.game_tree import GameTree
 
 TESTS = Path(__file__).parent.parent
@@ -86,10 +86,16 @@ def test_territory_is_marked_on_request() -> None:
     assert node.get("TB") == {(0, 4)} and not node.has_property("TW"), "more than 50%"
 
 
-def test_usual_moves_have_no_comment() -> None:
+def test_what_is_said_of_moves_by_their_marks_and_points() -> None:
     review = reviewed([0] * 7, ["C5"] * 7)
-    findings = review.findings
-    assert [comment_on(move, findings[0], findings[1]) for move in review.moves] == [""] * 6
+    before, after, usual = *review.findings[:2], review.moves[0]
+    assert [comment_on(move, before, after) for move in review.moves] == [""] * 6
+    marks = {mark: comment_on(replace(usual, mark=mark), before, after) for mark in ("TE", "IT")}
+    assert "is a fine move: hard" in marks["TE"] and "is an unusual move that loses nothing" in marks["IT"]
+    sizes = {lost: comment_on(replace(usual, points_lost=lost), before, after) for lost in (2.0, 4.9, 5.0)}
+    assert ["a big mistake" in sizes[lost] for lost in sizes] == [False, False, True]
+    leads = [lead_text(lead) for lead in (0.04, -0.04, 0.05, -0.06)]
+    assert leads == ["the game is even"] * 2 + ["Black leads by 0.1", "White leads by 0.1"]
 
 
 def test_sabakis_own_parser_reads_it() -> None:

@@ -40,20 +40,13 @@ def pipe() -> Iterator[tuple[ReadKey, BinaryIO]]:
 @pytest.mark.parametrize(
     ("typed", "keys"),
     [
-        (b"d4\r", ["d", "4", ENTER]),
-        (b"\x1b[A\x1b[B\x1b[C\x1b[D", [UP, DOWN, RIGHT, LEFT]),
-        (b"\x1bOA", [UP]),
-        (b"a\x7f\x08\x04", ["a", BACKSPACE, BACKSPACE, END]),
-        (b"\x1b[1;5C\x1b[3~x", [RIGHT, OTHER, "x"]),
-        (b"\x1b[5~\x1b[6~\x1b[H\x1b[4~", [PAGE_UP, PAGE_DOWN, HOME, LAST]),
-        (b"\x1b[1~\x1b[7~\x1bOH", [HOME] * 3),
-        (b"\x1b[8~\x1b[F\x1bOF", [LAST] * 3),
-        (b"\n\x1a", [ENTER, END]),
-        ("é\t".encode(), ["é", OTHER]),
-        (b"\x1b", [OTHER]),
-        (b"\x01", [OTHER]),
+        (b"d4\r", ["d", "4", ENTER]), (b"\x1b[A\x1b[B\x1b[C\x1b[D", [UP, DOWN, RIGHT, LEFT]), (b"\x1bOA", [UP]),
+        (b"a\x7f\x08\x04", ["a", BACKSPACE, BACKSPACE, END]), (b"\x1b[1;5C\x1b[3~x", [RIGHT, OTHER, "x"]),
+        (b"\x1b[5~\x1b[6~\x1b[H\x1b[4~", [PAGE_UP, PAGE_DOWN, HOME, LAST]), (b"\x1b[1~\x1b[7~\x1bOH", [HOME] * 3),
+        (b"\x1b[8~\x1b[F\x1bOF", [LAST] * 3), (b"\n\x1a", [ENTER, END]), ("é\t".encode(), ["é", OTHER]),
+        (b"\x1b", [OTHER]), (b"\x01", [OTHER])
     ],
-)
+)  # fmt: skip
 def test_keys(pipe: tuple[ReadKey, BinaryIO], typed: bytes, keys: list[str]) -> None:
     read, terminal = pipe
     terminal.write(typed)

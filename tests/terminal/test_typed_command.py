@@ -11,25 +11,15 @@ from gtp_engine.people.terminal.typed_command import _NAMES, POINT, help_text, p
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("d4", (POINT, "D4")),
-        (" Q16 ", (POINT, "Q16")),
-        ("Q 16", (POINT, "Q16")),
-        ("p  3", (POINT, "P3")),
-        ("", ("", "")),
-        ("pass", ("pass", "")),
-        ("p", ("pass", "")),
-        ("UNDO", ("undo", "")),
-        ("un", ("undo", "")),
-        ("save my game.sgf", ("save", "my game.sgf")),
-        ("new 9 white", ("new", "9 white")),
-        ("?", ("help", "")),
-        ("ok", ("accept", "")),
-        ("Exit", ("quit", "")),
-        ("foo bar", ("foo", "bar")),
-        ("re", ("re", "")),
-        ("i5", (POINT, "I5")),
+        ("d4", (POINT, "D4")), (" Q16 ", (POINT, "Q16")), ("Q 16", (POINT, "Q16")), ("p  3", (POINT, "P3")),
+        ("", ("", "")), ("pass", ("pass", "")), ("p", ("pass", "")), ("UNDO", ("undo", "")), ("un", ("undo", "")),
+        ("save my game.sgf", ("save", "my game.sgf")), ("new 9 white", ("new", "9 white")), ("?", ("help", "")),
+        ("ok", ("accept", "")), ("Exit", ("quit", "")), ("foo bar", ("foo", "bar")), ("re", ("re", "")),
+        ("i5", (POINT, "I5")), ("b", ("back", "")), ("f", ("forward", "")), ("h", ("hint", "")),
+        ("s", ("score", "")), ("estimate", ("score", "")), ("q", ("quit", "")), ("done", ("accept", "")),
+        ("yes", ("accept", "")), ("continue", ("resume", "")), ("u", ("undo", ""))
     ],
-)
+)  # fmt: skip
 def test_lines(line: str, command: tuple[str, str]) -> None:
     assert parse_typed(line) == command
 
