@@ -237,7 +237,7 @@ def copy_whole(source: Path, target: Path) -> None:
 def append(path: Path, text: str) -> None:
     """Add text to the end of a file, which is created if need be; it is on the disk then.  Raises OSError."""
     is_new = not path.exists()
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
