@@ -29,6 +29,8 @@ def test_values_are_the_best_of_what_is_known(book: Book) -> None:
     assert after_d3.found == (2.5, 2.0, 3.0)
     assert root.found == pytest.approx((12.0, 12.0 - 10.0**0.5, 12.0 + 10.0**0.5))
     assert [move.vertex for move, _ in book.options(root)] == ["E3", "C3", "D3"]
+    assert book.interval(after_c3, after_c3.moves[2]) == (-9.0, -17.0, -1.0), "four times as wide at most"
+    assert book.minimax(replace(root, moves=[])) == (0.0, -1.0, 1.0)
 
 
 def test_a_move_with_few_visits_does_not_count_beside_positions(tmp_path: Path) -> None:
@@ -99,8 +101,10 @@ def test_other_files_are_no_books(tmp_path: Path, text: str) -> None:
         Book.load(path)
     with pytest.raises(ConfigError, match="cannot read book"):
         Engine(Config().with_values({"play.book": str(tmp_path / "missing.book")}), evaluator=FakeEvaluator())
-    with pytest.raises(ConfigError, match="sides from 5 to 9"):
-        Book.create(tmp_path / "a.book", replace(HEADER, width=4))
+    for sides in ({"width": 4}, {"width": 10}, {"height": 4}, {"height": 10}):
+        with pytest.raises(ConfigError, match="sides from 5 to 9"):
+            Book.create(tmp_path / "a.book", replace(HEADER, **sides))
+    Book.create(tmp_path / "a.book", replace(HEADER, width=9, height=5))
 
 
 class TestPlay:
@@ -126,7 +130,7 @@ class TestPlay:
         play = BookPlay(str(small_book(tmp_path / "a.book")), lines.append)
         for game in (Game(5, 5, "japanese"), Game(5, 5, "japanese"), Game(7, 7, HEADER.rules)):
             assert play.report(game) is None
-        assert len(lines) == 2
+        assert len(lines) == 2 and "is for the rules" in lines[0]
         assert "is for 5x5, the game is on 7x7" in lines[1]
 
     def test_the_engine_plays_it_at_once(self, tmp_path: Path) -> None:

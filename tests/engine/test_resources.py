@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fake_evaluators import FakeEvaluator
-from nn.tiny_networks import alphago_policy, alphago_value, v7_network
+from nn.tiny_networks import alphago_policy, alphago_value
 
 from gtp_engine import Config, ConfigError, Engine, Evaluator, Game
 from gtp_engine.engine.resources import Resources
@@ -35,7 +35,8 @@ def test_the_configuration_and_the_network_decide_what_evaluates(
     evaluator: Evaluator | None, values: dict[str, str], moves: bool, questions: bool
 ) -> None:
     config, resources = Config().with_values(values), Resources(evaluator)
-    assert resources.uses_network(config) == moves
+    assert resources.uses_network(config) == moves != resources.plays_out(config)
+    assert resources.plays_out(config.with_values({"puct.rollout_share": 0.5}))
     found = []
     for searcher in new_searches(resources, config):
         with contextlib.closing(searcher):
@@ -89,7 +90,13 @@ def evaluator_for(config: Config) -> Evaluator:
 
 @pytest.mark.parametrize(
     ("policy", "value", "board"),
-    [("9x9", "9x9", (9, 9)), ("2-25", "9x9", (9, 9)), ("5x7", "2-25", (5, 7)), ("2-13", "2-25", (13, 13))],
+    [
+        ("9x9", "9x9", (9, 9)),
+        ("2-25", "9x9", (9, 9)),
+        ("5x7", "2-25", (5, 7)),
+        ("2-13", "2-25", (13, 13)),
+        ("2-25", "2-25", (19, 19)),
+    ],
 )
 def test_games_start_on_the_board_that_all_networks_play(
     policy: str, value: str, board: tuple[int, int], tmp_path: Path
@@ -98,16 +105,10 @@ def test_games_start_on_the_board_that_all_networks_play(
     evaluator = evaluator_for(config)
     resources = Resources(evaluator)
     assert resources.first_board(config) == resources.usual_board() == board
-    assert resources.playable_board(*board) == board
+    assert resources.playable_board(*board) == resources.playable_board(19, 19) == board
     with Engine(config, evaluator=evaluator) as engine:
         assert (engine.game.width, engine.game.height) == board
-
-
-def test_without_a_network_that_minds_games_start_on_19x19(tmp_path: Path) -> None:
     assert Resources(None).first_board(Config()) == Resources(FakeEvaluator()).first_board(Config()) == (19, 19)
-    evaluator = evaluator_for(config_of(v7_network(tmp_path / "any.onnx")))
-    assert Resources(evaluator).first_board(Config()) == (19, 19)
-    evaluator.close()
 
 
 @pytest.mark.parametrize("asked", [{}, {"game__board_size": "19"}])

@@ -132,9 +132,10 @@ def test_a_table_that_cannot_be_written_is_named(tmp_path: Path):
 
 
 def test_boards_that_were_measured_with_another_network_are_left_out(tmp_path: Path):
-    for network, size in (("other", 9), ("net", 13), ("net", 19)):
+    for network, size in (("other", 19), ("net", 13), ("net", 9)):
         write_board(tmp_path / "net.levels.json", network, size, {"skills": ramp(0.0, 0.1)})
-    assert [*read_table_file(tmp_path / "net.levels.json")["boards"]] == ["13", "19"]
+    assert [*read_table_file(tmp_path / "net.levels.json")["boards"]] == ["9", "13"]
+    assert LevelTable({13: {}, 9: {}}).describe() == "calibrated on 9x9, 13x13"
 
 
 @pytest.mark.parametrize("exists", [True, False])

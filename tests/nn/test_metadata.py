@@ -53,19 +53,17 @@ def test_networks_with_the_same_inputs_and_outputs_take_each_others_place(change
     assert INFO.is_interchangeable(replace(INFO, **changes)) is fits
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
+def test_what_kind_encoder_and_version_tell() -> None:
+    table: list[tuple[dict[str, Any], tuple[bool, ...]]] = [
         ({"ownership": False}, (True, True, True, False)),
         ({"ownership": False, "kind": "policy", "model_version": 8}, (False, True, False, False)),
         ({"encoder": "katago-v7-human", "model_version": 9}, (True, True, True, True)),
         ({"encoder": "alphago-49", "kind": "value", "model_version": 0}, (True, False, False, False)),
         ({"encoder": "alphago-49", "kind": "value", "ownership": False}, (False, False, True, False)),
-    ],
-)
-def test_what_kind_encoder_and_version_tell(changes: Any, expected: tuple[bool, ...]) -> None:
-    info = replace(INFO, **changes)
-    assert (info.has_ownership, info.is_katago, info.has_errors, info.needs_profile) == expected
+    ]
+    for changes, expected in table:
+        info = replace(INFO, **changes)
+        assert (info.has_ownership, info.is_katago, info.has_errors, info.needs_profile) == expected, changes
 
 
 def sizes_with(text: str) -> str:

@@ -56,8 +56,9 @@ def test_noise_and_temperature_leave_a_policy_of_the_legal_moves() -> None:
     policy[legal] = [0.6, 0.3, 0.1, 0.0]
     random = np.random.default_rng(1)
     assert np.array_equal(roots.root_policy(policy, legal, config().puct, game, random), policy)
-    flat = roots.root_policy(policy, legal, config(root_temperature=2, root_temperature_early=2).puct, game, random)
-    assert flat[legal] == pytest.approx(np.sqrt([0.6, 0.3, 0.1, 0.0]) / np.sqrt([0.6, 0.3, 0.1]).sum())
+    for values in ({"root_temperature": 2}, {"root_temperature": 1, "root_temperature_early": 2}):
+        flat = roots.root_policy(policy, legal, config(**values).puct, game, random)
+        assert flat[legal] == pytest.approx(np.sqrt([0.6, 0.3, 0.1, 0.0]) / np.sqrt([0.6, 0.3, 0.1]).sum())
     noisy = [roots.root_policy(policy, legal, config(root_noise=True).puct, game, random) for _ in range(200)]
     assert all(changed.sum() == pytest.approx(1, abs=1e-5) for changed in noisy)
     assert not any(np.delete(changed, legal).any() for changed in noisy)
@@ -296,6 +297,11 @@ def test_a_pass_waits_for_moves_that_are_as_good(
     passing = (PASS, 100, 0.0, sign * 3.0, sign * 3.0)
     assert passes_too_early(moves_of(move, passing), color, ownership, stride) is is_early
     assert not passes_too_early(moves_of(move), color, ownership, stride)
+    much = [
+        (point, number, *move[2:]) for number in (500, 501)
+    ]  # of a pass with a million visits, and enough by itself
+    found = [passes_too_early(moves_of(each, (PASS, 10**6, *passing[2:])), color, ownership, stride) for each in much]
+    assert found == [False, is_early or visits == 20]
     ownership[point - stride] = sign
     if owned < 0.0:
         assert passes_too_early(moves_of(move, passing), color, ownership, stride), "beside the player's own"
@@ -339,6 +345,10 @@ def test_one_of_each_kind_of_moves_is_left(width: int, height: int, stones: str,
     assert len(found) == mirrors
     for color in (BLACK, WHITE):
         assert len(game.legal_points()) - len(roots.duplicates(game, color, found)) == left
+    if not stones:
+        half_turn, of_black = roots.mirror(3, width, height), roots.duplicates(game, BLACK, found)
+        assert parse_vertex(f"{'ABCDEFGHJ'[width - 1]}{height}", width=width, height=height) not in of_black
+        assert {half_turn[point] for point in of_black} == roots.duplicates(game, WHITE, found)
 
 
 def test_no_moves_are_mirrored_while_a_ko_is_fought() -> None:
@@ -443,6 +453,9 @@ def test_moves_that_touch_or_capture_the_opponent_get_no_penalty() -> None:
     assert [held[point] for point in points(game, "A5", "C5", "E5", "C1")] == [0, 0, -0.5, -0.5]
     held = roots.ending_points(game, WHITE, ownership, 0.5)
     assert held[points(game, "A5")[0]] == -0.5
+    apart = game_from("X . X . .\n" + 4 * ". . . . .\n", BLACK, "chinese")
+    held = roots.ending_points(apart, BLACK, np.where(apart.board.color < 3, 1, 0).astype(np.float32), 0.5)
+    assert [held[point] for point in points(apart, "B5", "D5")] == [0, -0.5], "connecting two chains may be needed"
     captured = game_from("X O .\n. O .\n. . .", WHITE, "chinese")
     mine = np.where(captured.board.color < 3, 1, 0).astype(np.float32)
     assert roots.ending_points(captured, WHITE, mine, 0.5)[points(captured, "A2")[0]] == 0

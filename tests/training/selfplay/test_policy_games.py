@@ -57,18 +57,10 @@ def play(
     seed: int = 1,
 ) -> list[PlayedGame]:
     rng = np.random.default_rng(seed)
-    return play_all(
-        PolicyGames(
-            evaluator,
-            size,
-            size,
-            numbers=range(games),
-            batch=4,
-            rng=rng,
-            planner=always(plan),
-            temperatures=temperatures,
-        )
+    made = PolicyGames(
+        evaluator, size, size, numbers=range(games), batch=4, rng=rng, planner=always(plan), temperatures=temperatures
     )
+    return play_all(made)
 
 
 def play_all(games: PolicyGames) -> list[PlayedGame]:
