@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp_engine import GameNode, GameTree, IllegalMoveError, SgfError, read_headers
+from gtp_engine import GameNode, GameTree, IllegalMoveError, SgfError, TengenError, read_headers
 from gtp_engine.go.constants import EMPTY
 
 GAMES = """Games of a club.
@@ -14,14 +14,16 @@ GAMES = """Games of a club.
 (;GM[2]PB[Othello];B[d3])
 (;SZ[9]PB[unescaped [3d]];B[aa];W[bb])
 """
+ENDINGS = ("GIB", "ngf", "sgf", "ugf", "ugi")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "a.sgf").write_text(GAMES)
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "B.SGF").write_bytes("(;CA[gb18030]SZ[9]PB[棋士];B[aa])(;SZ[9]PB[黑])".encode("gb18030"))
-    (tmp_path / "c.sgf").write_text("no record")
+    (tmp_path / "below.sgf").mkdir()
+    (tmp_path / "below.sgf" / "B.SGF").write_bytes("(;CA[gb18030]SZ[9]PB[棋士];B[aa])(;SZ[9]PB[黑])".encode("gb18030"))
+    for ending in ENDINGS:
+        (tmp_path / f"c.{ending}").write_text("no record")
     (tmp_path / "d.txt").write_text(GAMES)
     (tmp_path / "0123456789abcdef.json").write_text('{"sgf": "(;SZ[9]\\nPB[Eva];B[ee])"}')  # as the server keeps games
     return tmp_path
@@ -34,11 +36,12 @@ def test_all_games_of_a_folder_are_read_and_refusals_name_their_place(folder: Pa
     assert [len(tree.main_line()) for tree in trees] == [2, 4, 3, 3, 2, 1]
     assert trees[5].encoding == "gb18030" and "黑".encode("gb18030") in trees[5].to_bytes()
     places = [str(error).removeprefix(f"{folder}/").split(": ")[0] for error in errors]
-    assert places == ["a.sgf, game 3", "c.sgf, game 1"], "other endings are left out"
+    assert places == ["a.sgf, game 3", *(f"c.{each}, game 1" for each in ENDINGS)], "others are left out"
     with pytest.raises(SgfError, match=r"a\.sgf, game 3: the record is of another game"):
-        list(GameTree.load_all([folder / "below" / "B.SGF", folder / "a.sgf"]))
-    with pytest.raises(SgfError, match="cannot open"):
-        list(GameTree.load_all(folder / "none.sgf"))
+        list(GameTree.load_all([folder / "below.sgf" / "B.SGF", folder / "a.sgf"]))
+    for paths, reason in (([folder / "none.sgf"], "cannot open"), ("", "cannot open '.'"), (5, "expected files")):
+        with pytest.raises(TengenError, match=reason):
+            list(GameTree.load_all(paths))  # type: ignore[arg-type]
 
 
 def test_headers_are_those_of_the_records_without_moves(folder: Path) -> None:

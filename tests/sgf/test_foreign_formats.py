@@ -4,6 +4,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
+from texts import meaning, texts
 
 from gtp_engine.base.errors import SgfError
 from gtp_engine.go.constants import BLACK, WHITE
@@ -34,8 +35,10 @@ def test_gib(encoding: str) -> None:
     assert (record.result, record.date, record.notes, record.setup_stones) == ("B+4.5", "2016-03-26", (), ())
     assert parse_sgf(GIB.replace("BLACKNAME", "BLACKNICK").encode()).black_name == "신진서 (9P)"
     assert record.rules == PRESETS["korean"]
+    text = GIB.replace("C2016:03:26:17:29\\]", "\\]\n\\[GAMEINFOSUB=GDATE:2016- 3-26\\]")
+    assert parse_sgf(text.encode()).date == record.date
     tree = GameTree(data)
-    assert tree.root.get("EV") == ["시험 대국 [1]"]
+    assert [tree.root.get(name) for name in ("EV", "PC")] == [["시험 대국 [1]"], ["서울"]]
     assert parse_sgf(tree.to_bytes()) == record, "it is written as SGF"
 
 
@@ -61,7 +64,8 @@ def test_ngf(encoding: str) -> None:
     data = NGF.encode(encoding)
     record = parse_sgf(data)
     assert vertices(data) == ["B Q16", "W D4", "B pass"]
-    assert (record.black_name, record.black_rank, record.white_name) == ("江維傑", "5段p", "アギラール")
+    assert (record.black_name, record.black_rank) == ("江維傑", "5段p")
+    assert (record.white_name, record.white_rank) == ("アギラール", "7段")
     assert (record.komi, record.result, record.date) == (6.5, "B+R", "2011-08-12")
     assert record.rules == PRESETS["korean"]
     assert len(Game.from_sgf(data).moves) == 3
@@ -69,25 +73,14 @@ def test_ngf(encoding: str) -> None:
     assert len(games_in(data)) == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "result"),
-    [
-        ("White Win by Resign!", "W+R"),
-        ("Black Win 6.5 >> White(50):Black(63)", "B+6.5"),
-        ("White loses on time ", "B+T"),
-        ("White 19Win  >> White(83):Black(64)", "W+19"),
-        ("Progressing!", None),
-        ("흑 1.5집 승", "B+1.5"),
-        ("白5.5目勝ち!", "W+5.5"),
-        ("197手完、黒中押し勝ち", "B+R"),
-        ("232手完、黒2目半勝ち", "B+2.5"),
-        ("白時間切れ勝ち!", "W+T"),
-        ("白棋12子 >> 白方(94):黑方(82)", "W+12"),
-        ("Black wins by 1win >> W", "B+1"),
-    ],
-)
-def test_results_of_ngf(words: str, result: str | None) -> None:
-    assert parse_sgf(NGF.replace("黒中押し勝ち!", words).encode()).result == result
+RESULTS = {"ngf": (NGF, "黒中押し勝ち!", ""), "ugf": (UGF, "Winner=B,C", "Winner=")}
+"""A record with the line of its result, and what is before the words there."""
+
+
+@pytest.mark.parametrize(("kind", "words", "expected"), texts("formats"))
+def test_results(kind: str, words: str, expected: object) -> None:
+    record, line, start = RESULTS[kind]
+    assert meaning(lambda words: parse_sgf(record.replace(line, start + words).encode()).result, words) == expected
 
 
 @pytest.mark.parametrize(("size", "points"), [(19, {"D4", "Q16", "Q4"}), (13, {"D4", "K10", "D10"})])
@@ -114,16 +107,9 @@ def test_ugf(encoding: str) -> None:
     assert (record.black_name, record.black_rank, record.white_name, record.white_rank) == ("佐藤", "7d", "鈴木", "8d?")
     assert (record.komi, record.result, record.date, record.width) == (6.5, "B+R", "2019-03-08", 19)
     assert record.rules is not None and record.rules.preset_name() == "japanese"
-    assert GameTree(data).root.get("EV") == ["第1期, 例題戦"]
+    assert [GameTree(data).root.get(name) for name in ("EV", "PC")] == [["第1期, 例題戦"], ["PANDA-NET"]]
     assert vertices(UGF.replace("AA,W1,4", "AA,W1,0").encode()) == vertices(data), "stones are set up before all moves"
-
-
-@pytest.mark.parametrize(
-    ("winner", "result"),
-    [("W,2.50", "W+2.50"), ("W,T", "W+T"), ("D,", None), ("N1,E", None), ("", None), ("B,F", "B+F")],
-)
-def test_results_of_ugf(winner: str, result: str | None) -> None:
-    assert parse_sgf(UGF.replace("Winner=B,C", f"Winner={winner}").encode()).result == result
+    assert vertices(UGF.replace("Size=19\n", "").replace("IGS", "igs").encode()) == vertices(data)
 
 
 def test_a_handicap_in_ugf_and_coordinates_from_above() -> None:

@@ -32,6 +32,7 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     assert [node.vertex for node in line] == [None, "E5", "C7", "G3"]
     assert [node.move_number for node in tree.nodes()] == [0, 1, 2, 3, 3]
     assert (line[1].next, line[-1].next, line[0].parent) == (line[2], None, None)
+    assert tree.nodes_by_moves() == dict(enumerate(line)) and repr(line[1]) == "<GameNode 1: B[ee]>"
     variation = line[2].children[1]
     assert (variation.comment, variation.is_in_main_line, line[-1].is_in_main_line) == ("better", False, True)
     assert (variation.move, variation.path()) == (
@@ -42,6 +43,7 @@ def test_a_tree_is_walked_edited_and_written() -> None:
     assert (len(game.moves), game.komi, game.rules.preset_name(), game.to_play) == (3, 6.5, "japanese", WHITE)
     assert variation.add_move("C3", comment="a") is variation.add_move("C3", "white", comment="b"), "found again"
     assert variation.children[0].comment == "a\n\nb"
+    assert variation.add_played(Move(WHITE, parse_vertex("C3", width=9, height=9))) is variation.children[0]
     variation.make_main_line()
     assert [node.vertex for node in tree.main_line()] == [None, "E5", "C7", "G7", "C3"]
     variation.demote()
@@ -79,8 +81,9 @@ def test_a_property_is_replaced_where_it_stands() -> None:
 
 def test_a_size_behind_the_first_node_counts() -> None:
     """Vertices were those of another board."""
-    tree = GameTree("(;GM[1];SZ[9];B[ee])")
-    assert (tree.size, tree.main_line()[-1].vertex) == ((9, 9), "E5")
+    tree = GameTree("(;GM[1];SZ[9:5];B[ea])")
+    assert (tree.size, tree.main_line()[-1].vertex, tree.vertex(tree.point("J5"))) == ((9, 5), "E5", "J5")
+    assert (tree.root.game(komi=0).komi, tree.root.game(rules="japanese").komi) == (0, 6.5)
     tree.root.set("SZ", "13")
     assert tree.size == (13, 13)
 
@@ -173,12 +176,13 @@ def test_variations_at_several_nodes_are_nested() -> None:
 
 
 def test_what_the_root_cannot_do() -> None:
-    root = GameTree("(;SZ[9]AB[ba][ab][bc][cb]AW[ca][db][cc];W[bb])").root
-    for edit in (root.delete, root.promote, root.demote):
-        with pytest.raises(SgfError, match="the root"):
+    root = GameTree("(;SZ[9]RU[NZ]AB[ba][ab][bc][cb]AW[ca][db][cc];W[bb])").root
+    for edit in (root.delete, root.promote, root.demote, partial(root.tree.node, 99)):
+        with pytest.raises(SgfError, match=r"the root|has no node 99"):
             edit()
     with pytest.raises(IllegalMoveError, match="C8 retakes a ko"):
         root.children[0].add_move("C8")
+    assert root.children[0].add_move("pass").add_move("pass").add_move("C8").vertex == "C8", "records repeat positions"
     with pytest.raises(SgfError, match="a name of capital letters"):
         root.set("pb", "x")
 
@@ -229,6 +233,7 @@ def test_a_file_is_read_and_written(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     GameTree("(;SZ[9];B[aa])").save(path)
     assert [node.vertex for node in GameTree.load(path).nodes()] == [None, "A9"]
+    assert repr(GameTree("(;SZ[9:7])")) == "<GameTree 9x7, 1 node: 'SZ[9:7]'>"
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -248,7 +253,7 @@ def test_a_game_of_a_file_is_named_by_its_number() -> None:
     assert [game_in(several, number) for number in (1, 2)] == [b"(;B[aa])", b"(;B[bb])"]
     assert game_in(b"x (;B[aa])\n", None) == game_in(b"x (;B[aa])\n", 1) == b"x (;B[aa])\n"
     assert game_in(b"(;CA[Shift_JIS]C[\xfa\x5b])", None), "it counts as one"
-    for number, reason in ((None, "2 games in one file"), (3, "game 3 of 2")):
+    for number, reason in ((None, "2 games in one file"), (3, "game 3 of 2: expected 1 to 2")):
         with pytest.raises(SgfError, match=reason):
             game_in(several, number)
 
@@ -318,9 +323,9 @@ def test_clocks(text: str, clocks: dict[int, tuple[float, int | None]]) -> None:
     node.set_clock("white", 1e-7, 1)
     node.set_clock(BLACK, 600)
     assert node.clocks == {BLACK: (600.0, None), WHITE: (1e-7, 1)} and "WL[0.0000001]" in node.text
-    for wrong in (-1, float("nan"), float("inf")):
+    for wrong in ((-1,), (float("nan"),), (float("inf"),), (1e9,), (0, -1), (0, 10**9), (0, 2.5)):
         with pytest.raises(SgfError, match="expected seconds, moves or periods, 0 or more"):
-            node.set_clock(BLACK, wrong)
+            node.set_clock(BLACK, *wrong)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])

@@ -36,9 +36,13 @@ def test_what_can_be_read_is_read(text: str, expected: str) -> None:
     assert told(data) == expected.splitlines()
 
 
-@pytest.mark.parametrize(("names", "end"), [("a", " a"), ("abcdefghij", " j"), ("abcdefghijk", " j …")])
+@pytest.mark.parametrize(
+    ("names", "end"), [("", "player"), ("a", "; the records name a"), ("jihgfedcba", " i, j"), ("kjihgfedcba", " j …")]
+)
 def test_ten_names_at_most_are_listed(names: str, end: str) -> None:
-    assert no_game_of_player([parse(f"(;PB[{name}])") for name in names]).endswith(end)
+    records = [parse(f"(;P{side}[{name}])") for side, name in zip("BWBWBWBWBWB", names, strict=False)]
+    assert no_game_of_player(records).endswith(end)
+    assert all(record.names_player(f" {name.upper()}\n") for record, name in zip(records, names, strict=True))
 
 
 def told(data: bytes) -> list[str]:
@@ -221,9 +225,11 @@ def test_junk_gives_a_game_or_an_sgf_error(data: bytes) -> None:
 
 
 def test_directories_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
-    for path in (str(tmp_path), "/dev/zero", "/dev/stdin"):
-        with pytest.raises(SgfError, match="cannot open"):
-            sgf.read_sgf_file(path)
+    for path in (str(tmp_path), "/dev/zero", "/dev/stdin", "a\0b"):
+        reason = "not a file name" if "\0" in path else "expected a regular file"
+        for is_named in (True, False):
+            with pytest.raises(SgfError, match="cannot open .*: " * is_named + reason):
+                sgf.read_sgf_file(path, is_named=is_named)
 
 
 def test_files_too_large_are_not_read(tmp_path: Path) -> None:

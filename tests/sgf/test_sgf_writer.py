@@ -38,6 +38,8 @@ def test_illegal_records_name_the_move_unless_it_comes_later() -> None:
     with pytest.raises(SgfError, match=r"move 4 \(white\): illegal move: B2 is suicide"):
         load(text)
     assert len(load(text, 4).moves) == 3
+    with pytest.raises(SgfError, match="move number 0: expected 1 or more"):
+        load(text, 0)
 
 
 @pytest.mark.parametrize(
