@@ -55,7 +55,7 @@ NETWORK = {
     "name": "b6c96",
     "runtime": "OpenVINO in bfloat16",
     "board": "19x19",
-    "evaluations_per_s": {"1": {"1": 305.2, "2": 310.0}, "2": {"1": 600.0, "2": 612.34}},
+    "evaluations_per_s": {"0": {"1": 99.0, "2": 98.0}, "1": {"1": 305.2, "2": 310.0}, "2": {"1": 600.0, "2": 612.34}},
     "playouts_per_s": {"1": 580.0, "2": 605.0},
     "recommended": {"network_threads": 2, "eval_batch": 1},
 }
@@ -65,6 +65,7 @@ def test_report_of_a_network_for_people() -> None:
     assert format_report(REPORT | {"network": NETWORK}).splitlines()[6:] == [
         "network b6c96 on 19x19: OpenVINO in bfloat16",
         "batch size                          1        2",
+        "evaluations/s, all threads       99.0     98.0",
         "evaluations/s, 1 thread         305.2    310.0",
         "evaluations/s, 2 threads        600.0    612.3",
         "playouts/s                      580.0    605.0",
@@ -91,7 +92,7 @@ def test_katagos_best_number_of_threads_counts(tmp_path: Path) -> None:
     command = program(tmp_path, KATAGO_OUTPUT)
     expected = {"command": command, "board": "19x19", "threads": 2, "playouts_per_s": 58.25, "evaluations_per_s": 50.0}
     assert measure_katago(command) == expected
-    assert format_report(REPORT | {"network": NETWORK, "katago": expected}).splitlines()[12:] == [
+    assert format_report(REPORT | {"network": NETWORK, "katago": expected}).splitlines()[13:] == [
         "best of each                    playouts/s  evaluations/s",
         "Tengen on 19x19                      605.0          612.3",
         "KataGo on 19x19, 2 threads            58.2           50.0",

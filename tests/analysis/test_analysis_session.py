@@ -189,6 +189,15 @@ class TestActions:
         handle(json.dumps(query()).encode())
         assert schedule.take().query.config.network.model == name  # type: ignore[union-attr]
 
+    def test_a_query_for_too_many_positions_is_refused(self) -> None:
+        sent: list[dict[str, Any]] = []
+        schedule = SharedSchedule().open(1, sent.append)
+        handle = server.AnalysisServer(Config, schedule, print, most_positions=3).handle_bytes
+        for name, turns in (("a", [0, 1]), ("b", [0, 1]), ("c", [0])):
+            handle(json.dumps(query(id=name, moves=[["B", "E5"]], analyzeTurns=turns)).encode())
+        error = "4 positions at once: expected 3 at most"
+        assert sent == [{"id": "b", "field": "analyzeTurns", "error": error}] and schedule.positions() == 3
+
     def test_models_and_cache_while_searching(self) -> None:
         backend = FakeBackend(0.001)
         with SessionClient(backend) as client:

@@ -25,6 +25,7 @@ from gtp_engine import (
     Point,
     SimpleAnalysisEngine,
 )
+from gtp_engine.protocols.client import read_response
 from gtp_engine.protocols.client.analysis_engines import query_of
 
 
@@ -56,6 +57,22 @@ def test_a_query_says_all_about_a_position() -> None:
     assert "maxVisits" not in query, "the engine's own"
     for limit in (None, Limit(time=1)):
         assert query_of(game, limit, every=1, ownership=False)["maxVisits"] > 10**6, "until it is left"
+
+
+def test_fields_that_other_engines_leave_out_or_send_in_another_order() -> None:
+    moves = [{"move": move, "order": order, "visits": 1, "winrate": 0.4} for move, order in (("C3", 1), ("D4", 0))]
+    root = {"visits": 3, "winrate": 0.5}
+    found = read_response({"rootInfo": root, "moveInfos": moves}, (), turns_before=4)
+    assert ([move.vertex for move in found.moves], found.to_play, found.lead, found.best.lead) == (
+        ["D4", "C3"], Color.BLACK, None, None
+    )  # fmt: skip
+    assert (found.turn, found.is_final, found.ownership, found.best.prior) == (4, True, {}, None)
+    later = {"rootInfo": root | {"currentPlayer": "W"}, "moveInfos": [], "turnNumber": 2, "isDuringSearch": True}
+    found = read_response(later, (), turns_before=0)
+    assert (found.turn, found.is_final, found.to_play) == (2, False, Color.WHITE)
+    ended = SimpleAnalysisEngine.mock(lambda line: json.dumps({"id": "q1", "turnNumber": 0, "noResults": True}) + "\n")
+    with ended as client, pytest.raises(EngineError, match="the query q1 was ended without results"):
+        client.analyse(Game(5), Limit(visits=1))
 
 
 def test_positions_and_games() -> None:

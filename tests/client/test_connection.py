@@ -12,7 +12,7 @@ import pytest
 from busy_machine import within
 from match_helpers import engine
 
-from gtp_engine.base.errors import CommandFailedError, EngineDiedError, EngineStartError
+from gtp_engine.base.errors import CommandFailedError, EngineDiedError, EngineStartError, LimitError
 from gtp_engine.base.worker_process import join_command
 from gtp_engine.protocols.client.connection import EngineConnection
 from gtp_engine.protocols.client.gtp_engines import GtpEngine, SimpleGtpEngine
@@ -43,11 +43,14 @@ def test_reply_has_text_and_seconds(start: Starter) -> None:
     assert min(seconds) < 20
 
 
-@pytest.mark.parametrize("timeout", [60, 1e12, math.inf])
+@pytest.mark.parametrize("timeout", [60, 1e12, 10**400, math.inf])
 def test_crlf_ids_and_any_timeout_are_accepted(start: Starter, timeout: float) -> None:
     """One of more than 292 years ended in a traceback."""
     code = r"input(); import sys; sys.stdout.write('=7  D4 \r\n\r\n'); sys.stdout.flush(); input()"
     assert start(command=join_command([sys.executable, "-c", code]), timeout=timeout).send("genmove b") == "D4"
+    for wrong in (0, -timeout, math.nan, "1 s"):
+        with pytest.raises(LimitError, match=r"a timeout of .* s: expected a number above 0"):
+            SimpleGtpEngine.popen(engine(), timeout=wrong)  # type: ignore[arg-type]
 
 
 def test_failure_reply_is_an_error_with_its_text(start: Starter) -> None:
@@ -82,6 +85,9 @@ def test_errors_keep_what_is_useful(start: Starter) -> None:
         start("--wrong").send("name")
     with pytest.raises(EngineDiedError, match=r"instead of replying to 'genmove b': 'ready'; see"):
         start("--black die").send("genmove b")
+    killed = join_command([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
+    with pytest.raises(EngineDiedError, match="the engine was killed by signal 9 instead of replying to 'name'"):
+        start(command=killed).send("name")
     with pytest.raises(EngineDiedError, match=r"instead of replying to 'name'; see"):  # not what others have said
         start(command=join_command([sys.executable, "-c", ""])).send("name")
     reply = f"engine not available: network {'folder/' * 20}net.onnx: expected an ONNX file"

@@ -36,7 +36,7 @@ from gtp_engine import (
     TimeSettings,
 )
 from gtp_engine.go.clock import full_time
-from gtp_engine.protocols.client import read_report
+from gtp_engine.protocols.client import NO_LIMIT, read_report
 from gtp_engine.protocols.client.gtp_engines import vertices_of
 
 
@@ -145,8 +145,16 @@ def test_limits_clocks_and_options(tmp_path: Path) -> None:
     with opened(f"{katago} --refuse kata-get-params") as client:
         assert client.options() == {"maxVisits": "8", "numSearchThreads": "8"}, "kata-get-params is not known"
     with opened("--lists lz-setoption --lists level", log=log) as client:
-        client.genmove(game, Limit(visits=10))
-        assert "lz-setoption name visits value 10" in commands(log)
+        client.genmove(game, Limit(visits=10, playouts=5))
+        client.genmove(game)
+        sets = [command.removeprefix("lz-setoption name ") for command in commands(log) if command.startswith("lz")]
+        assert sets == ["visits value 10", "playouts value 5", f"visits value {NO_LIMIT}", f"playouts value {NO_LIMIT}"]
+    kinds = "--lists kata-time_settings --answers 'kata-list_time_settings byoyomi fischer' --lists time_settings"
+    with opened(kinds, log=log) as client:
+        for seconds in (2.5, 3):
+            client.genmove(game, Limit(time=seconds))
+        sent = [command for command in commands(log) if "settings" in command]
+        assert sent == ["kata-list_time_settings", "kata-time_settings byoyomi 0 2.5 1", "time_settings 0 3 1"]
     with opened("--lists level", log=log) as client:
         client.set_option("level", 3)
         assert commands(log) == ["level 3"]

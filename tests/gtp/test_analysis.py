@@ -196,7 +196,8 @@ def test_pondering_begins_when_the_move_has_been_sent(command: str) -> None:
         for other in ("name", "kata-search b", "play w A1", "genmove x"):
             server.answer(other.encode(), sent.append)
         assert len(pondered_after) == 1, "only after a move of ours that was played"
-        server.answer(b"play b B1", sent.append)
+        for move in (b"play b B1", b"play b C1"):
+            server.answer(move, sent.append)
         assert len(pondered_after) == 2, "the controller has played the move that kata-search chose"
 
 
@@ -357,6 +358,12 @@ def test_gogui_is_shown_what_a_short_search_found() -> None:
         reply = server.handle_line("tengen-winrate")
         winrate, lead = 100 * report.winrate, -report.lead_black
         assert reply == f"= Winrate: white {winrate:.1f}%\nLead: white {lead:+.1f}\nVisits: {report.visits}\n\n"
+        move, choice = server.handle_line("genmove w").strip("= \n"), server.last_choice
+        assert choice is not None and choice.report.best is not None
+        found = f"winrate {100 * choice.report.winrate:.1f}% after {choice.report.visits} visits"
+        line = " ".join(map(engine.game.vertex, choice.report.best.pv))
+        assert server.handle_line("gomill-explain_last_move") == f"= {move}, {found}, expected {line}\n\n"
+        server.handle_line("undo")
         owners = [float(word) for word in server.handle_line("tengen-ownership").removeprefix("= ").split()]
         assert owners == pytest.approx(report.ownership_black[list(board_points(5, 5))], abs=6e-3)
 

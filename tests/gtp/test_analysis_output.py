@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from analysis.fake_search import report_of
 
-from gtp_engine import Game, parse_vertex
+from gtp_engine import Choice, Game, parse_vertex
 from gtp_engine.evaluation.positions import new_evaluation
 from gtp_engine.go.constants import WHITE
-from gtp_engine.protocols.gtp.reports import analysis_line, format_evaluation
+from gtp_engine.protocols.gtp.reports import analysis_line, choice_text, format_evaluation
 from gtp_engine.protocols.report_values import ReportView
 from gtp_engine.search.report import MoveReport, SearchReport, completed
 
@@ -137,6 +137,25 @@ def test_without_a_network_scores_follow_from_the_rollouts() -> None:
     assert "rawStWrError" not in text
 
 
+@pytest.mark.parametrize(
+    ("perspective", "side", "root", "move"),
+    [
+        ("black", "^", " 25.00c W  20.00c S   5.00c ( +2.0 L  +1.2)", " 65.00c W  60.00c S   5.00c ( +7.0 L  +5.0)"),
+        ("white", "v", "-25.00c W -20.00c S  -5.00c ( -2.0 L  -1.2)", "-65.00c W -60.00c S  -5.00c ( -7.0 L  -5.0)"),
+    ],
+)
+def test_a_choice_is_explained_to_people(perspective: str, side: str, root: str, move: str) -> None:
+    passing = replace(MOVE, point=point("pass"), pv=(point("pass"),))
+    report = replace(REPORT, moves=(replace(MOVE, selection_weight=7.0), passing), playouts=9, seconds=2.5)
+    bound = "-70.00" if side == "^" else " 70.00"
+    assert choice_text(GAME, Choice(point("A1"), report), perspective).splitlines()[6:] == [
+        f"Rules: {GAME.rules.to_json()}", "Time taken: 2.500", "Root visits: 13", "New playouts: 9", "PV: A1 pass pass",
+        "Tree:", f": T {root} N      13  --  A1 pass pass", f"---Black({side})---",
+        f"A1  : T {move} LCB  {bound}c P 25.00% WF  13.0 PSV       7 N      12  --  pass pass",
+        f"pss : T {move} P 25.00% WF  13.0 N      12  --",
+    ]  # fmt: skip
+
+
 def test_a_raw_evaluation() -> None:
     evaluation = new_evaluation(1, 2, 2)
     game = Game(2, 2)
@@ -152,4 +171,8 @@ def test_a_raw_evaluation() -> None:
         "whiteScoreSelfplay 3.000", "whiteScoreSelfplaySq 13.000", "varTimeLeft -1.000", "shorttermWinlossError -1.000",
         "shorttermScoreError 0.125", "policy", "0.125000 0.000000", "     NAN 0.500000", "policyPass 0.375000",
         "whiteOwnership", "-1.0000000 0.5000000", "-0.2500000 -0.0000000"
+    ]  # fmt: skip
+    assert format_evaluation(evaluation, [3], game, WHITE, is_human=True).splitlines()[3:9] == [
+        "noResult 0.050000", "whiteScore 3.000", "whiteScoreSq 13.000", "shorttermWinlossError -1.000",
+        "shorttermScoreError 0.125", "policy",
     ]  # fmt: skip

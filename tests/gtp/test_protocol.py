@@ -1,8 +1,12 @@
 """The text layer: preprocessing, ids, replies (GTP 2 draft, sections 2 and 3), and words as values."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import meaning, texts
 
 from gtp_engine.protocols.gtp.protocol import (
     Command,
@@ -52,20 +56,6 @@ def test_lines_without_a_command_get_no_reply(line: str) -> None:
     assert parse_line(line) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a\nb", "a\nb"),
-        ("a\n\n\nb\n", "a\nb"),
-        ("\n  A B\n1 . .  \n", "  A B\n1 . ."),
-        ("a\r\n \t\r\nb", "a\nb"),
-        ("bell\x07, tab\t, delete\x7f, next line\x85", "bell, tab , delete, next line"),
-    ],
-)
-def test_a_reply_is_one_block(text: str, expected: str) -> None:
-    assert clean_reply(text) == expected
-
-
 @given(st.text(), st.booleans(), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_any_text_gives_a_well_formed_reply(text: str, ok: bool, identifier: int | None) -> None:
     sent: list[str] = []
@@ -102,35 +92,22 @@ def test_interrupts_are_recognized(raw: bytes) -> None:
     assert is_interrupt(raw) == (raw in INTERRUPTS)
 
 
-@pytest.mark.parametrize(
-    ("word", "value"), [("0", 0), ("19", 19), ("+9", 9), ("-1", -1), ("007", 7), ("9" * 18, int("9" * 18))]
-)
-def test_integers(word: str, value: int) -> None:
-    assert parse_integer(word, failure="boardsize not an integer") == value
+READERS: dict[str, Callable[[str], object]] = {
+    "integer": partial(parse_integer, failure="boardsize not an integer"),
+    "reply": clean_reply,
+    "number": partial(parse_number, failure="komi not a float"),
+}
 
 
-@pytest.mark.parametrize(
-    "word", ["", "x", "9.0", "9,0", "1e3", "0x9", "1_0", "9" * 19, "9" * 5000, "--1", "²", "٣", "nan", "9\n"]
-)
-def test_words_that_are_not_integers(word: str) -> None:
-    with pytest.raises(GtpError, match=r"^boardsize not an integer: got '"):
-        parse_integer(word, failure="boardsize not an integer")
+@pytest.mark.parametrize(("kind", "word", "expected"), texts("gtp"))
+def test_texts(kind: str, word: str, expected: object) -> None:
+    assert meaning(READERS[kind], word) == expected
 
 
-@pytest.mark.parametrize(
-    ("word", "value"), [("7.5", 7.5), ("-3.75", -3.75), ("+6,5", 6.5), (".5", 0.5), ("5.", 5.0), ("1e2", 100.0)]
-)
-def test_numbers(word: str, value: float) -> None:
-    assert parse_number(word, failure="komi not a float") == value
-
-
-NO_NUMBERS = ". x nan NaN -nan inf -Infinity 1e999 -1e9999 1_0 0x1p3 1,000.5 1.5.2 ٣ 7.5x 1e --1"
-
-
-@pytest.mark.parametrize("word", ["", *NO_NUMBERS.split(), "9" * 5000])
-def test_words_that_are_not_numbers(word: str) -> None:
-    with pytest.raises(GtpError, match=r"^komi not a float: got '"):
-        parse_number(word, failure="komi not a float")
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_endless_numbers_are_refused(kind: str) -> None:
+    with pytest.raises(GtpError, match="got '9999"):
+        READERS[kind]("9" * 5000)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -16,7 +16,7 @@ from gtp.fake_engine import FakeEngine
 
 from gtp_engine import CancelToken, Choice, Config, Game, TengenError
 from gtp_engine.base.streams import MAX_LINE_BYTES
-from gtp_engine.go.constants import PASS
+from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.protocols.gtp.commands.analyze import MOST_RESTRICTIONS, parse_analysis
 from gtp_engine.protocols.gtp.commands.gogui import ANALYZE_COMMANDS, NETWORK_COMMANDS
 from gtp_engine.protocols.gtp.protocol import Command, GtpError
@@ -63,6 +63,27 @@ def test_restrictions_of_an_analysis_are_bounded() -> None:
         parse_analysis(words * (MOST_RESTRICTIONS + 1), Game(5), is_kata=True)
 
 
+@pytest.mark.parametrize(
+    ("words", "color", "interval", "least", "most", "flags"),
+    [
+        ("", None, None, 0, None, []),
+        ("0 minmoves 2", None, 0.01, 2, None, []),
+        ("W 1e11 maxmoves 3", WHITE, 1e9, 0, 3, []),
+        ("black interval 50 ownership TRUE pvVisits 1", BLACK, 0.5, 0, None, ["ownership", "pvVisits"]),
+        ("1.5 rootInfo true ownership 1 rootInfo 0 pvVisits False", None, 0.015, 0, None, ["ownership"]),
+    ],
+)
+def test_arguments_of_an_analysis(
+    words: str, color: int | None, interval: float | None, least: int, most: int | None, flags: list[str]
+) -> None:
+    found = parse_analysis(tuple(words.split()), Game(5), is_kata=True)
+    assert (found.color, found.interval, found.min_moves, found.max_moves) == (color, interval, least, most)
+    assert sorted(found.flags) == flags
+    for wrong in ("1.01e11", "interval -1", "b 10 minmoves", "5 5"):
+        with pytest.raises(GtpError, match=r"^syntax error"):
+            parse_analysis(tuple(wrong.split()), Game(5), is_kata=True)
+
+
 @pytest.mark.parametrize("line", ["# ", "  \t # 7 name ", " ", "12 "])
 def test_a_comment_or_blanks_get_no_reply_however_long(line: str) -> None:
     assert make_server(no_engine).handle_line(line + " " * MAX_LINE_BYTES) == ""
@@ -96,6 +117,7 @@ def test_an_exception_after_the_reply_is_logged_and_the_session_continues() -> N
     assert server.handle_line("1 genmove b") == "=1 pass\n\n"
     assert any("can't start new thread" in line for line in log)
     assert server.handle_line("2 get_komi") == "=2 7.5\n\n"
+    assert server.handle_line("gomill-explain_last_move") == "= pass without a search\n\n"
 
 
 def test_an_error_after_the_stream_has_begun_goes_to_the_log() -> None:

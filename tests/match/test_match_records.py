@@ -50,12 +50,12 @@ def test_a_match_that_is_being_played_can_be_read(tmp_path: Path) -> None:
     folder = MatchFolder(tmp_path, SETTINGS)
     with folder.playing():
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))
-        folder.add(record(1), "")
+        folder.add(record(2), "")
         with (tmp_path / "results.jsonl").open("a") as file:
-            file.write(LINES[2][:40])
+            file.write(LINES[1][:40])
             file.flush()
-            assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
-            file.write(LINES[2][40:] + "\n")
+            assert MatchFolder(tmp_path, SETTINGS).records() == [record(2)]
+            file.write(LINES[1][40:] + "\n")
     assert MatchFolder(tmp_path, SETTINGS).records() == [record(1), record(2)]
 
 
@@ -83,6 +83,13 @@ def test_a_folder_from_before_a_setting_existed_goes_on(tmp_path: Path) -> None:
     assert MatchFolder(tmp_path, SETTINGS).records() == [record(1)]
     with pytest.raises(MatchError, match="sprt None there"):
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, sprt=Sprt(0, 10)))
+
+
+def test_a_game_is_a_row_of_a_table() -> None:
+    row = record(7, winner="draw", scores={"referee": "0"}, overruns={"first": 0, "second": 2}).to_record()
+    assert (row["game"], row["reason"], row["points"], row["score_referee"]) == (7, "resign", 0.5, "0")
+    assert [row[f"{side}_seconds"] for side in ("first", "second")] == [4.0, 0.5]
+    assert [row[f"{side}_overruns"] for side in ("first", "second")] == [0, 2]
 
 
 @pytest.mark.parametrize(

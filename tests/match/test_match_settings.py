@@ -36,7 +36,8 @@ def test_clocks() -> None:
 
 def test_identity_leaves_out_what_may_change() -> None:
     assert settings(games=10, parallel=1).identity() == settings(games=60, parallel=2).identity()
-    assert settings(first_name="A").identity() == settings(first_name="B").identity()
+    named = {"second_name": "B", "sprt": Sprt(-4000, 4000)}
+    assert settings(first_name="A", **named).identity() == settings(**named | {"second_name": "C"}).identity()
     assert settings(seed=1).identity() != settings(seed=2).identity()
     assert settings(sprt=Sprt(0, 5)).identity() != settings(sprt=Sprt(0, 6)).identity()
 
@@ -46,7 +47,8 @@ def test_identity_leaves_out_what_may_change() -> None:
     [
         ((5, 5), "Elo differences 5 and 5 of the sequential test: expected a smaller and a larger one"),
         ((0, float("nan")), "Elo differences 0 and nan"),
-        ((0, 5000), "from -4000 to 4000"),
+        ((0, 4001), "from -4000 to 4000"),
+        ((-4001, 0), "Elo differences -4001 and 0"),
         ((0, 5, 0.0), "alpha 0: expected a probability above 0 and below 0.5"),
         ((0, 5, 0.05, 0.5), "beta 0.5: expected"),
     ],

@@ -178,7 +178,14 @@ class TestTables:
         assert "1 void game left out" in text and "no ratings until games that count connect all engines" in text
         document = json.loads(json.dumps(to_json(description, [whole, first, second], results)))
         assert document["tables"][0]["points"] == whole.points.tolist() and len(document["games"]) == 6
-        assert document["games"][0]["record"] == "1-engine_0-engine_1/games/0001.sgf"
+        expected = {"number": 2, "black": "second", "winner": "draw", "result": "B+R", "reason": "resign", "moves": 50}
+        expected |= {"first": 0, "second": 1, "condition": 0, "record": "1-engine_0-engine_1/games/0002.sgf"}
+        assert document["games"][1] == expected and document["engines"][1]["command"] == engine("'<b>'")
+        assert document["conditions"][1]["board_size"] == 5 and first.seconds.tolist() == [2.0, 1.1, 0.5]
+        for name, numbers in (("elo", first.ratings.elo), ("margin", first.ratings.margin)):
+            assert document["tables"][1][name] == [round(number, 1) for number in numbers.tolist()]
+        assert "<details>" not in page_of("Cup", description, [whole], {Meeting(0, 1, 0): []})
+        assert "<p>1 void game left out.</p>" in page_of("Cup", description, [whole], results)
 
     def test_standings_begin_with_the_best_and_show_who_beat_whom(self) -> None:
         engines = [{"name": name, "command": "x"} for name in ("we|ak", "strong", "new")]
@@ -221,7 +228,7 @@ class TestTables:
         page = page_of("<Cup>", description, tables, results)
         links = re.findall(r'<li value="1"><a href="([^"]+)">([^<]+)</a>', page)
         assert links[0][0] == "1-engine_0-engine_1/games/0001.sgf" and links[0][1].startswith("engine ")
-        assert len(links) == 2
+        assert len(links) == 2 and "<summary>&lt;small&gt;: engine 1 – engine 2</summary>" in page
         both = page_of("Cup", description, tables, {Meeting(0, 1, 0): won_by("first", "first")})
         assert re.findall(r">(engine \d \(B\) – engine \d \(W\)): ", both) == [
             "engine 0 (B) – engine 1 (W)",
