@@ -9,7 +9,7 @@ from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Config, ConfigError, Engine, Game
-from gtp_engine.engine.book.book import Book, BookPlay
+from gtp_engine.engine.book.book import Book, BookPlay, Interval, _value_black
 
 
 @pytest.fixture
@@ -124,6 +124,7 @@ class TestPlay:
         report = BookPlay(str(small_book(tmp_path / "a.book")), print).report(game)
         assert report is not None
         assert report.moves[1].value_black == pytest.approx(2 * (8.0 + 5.0**0.5 - 10.0) / (2 * 5.0**0.5) - 1)
+        assert [_value_black(Interval(exact, exact, exact), 3.0) for exact in (2.0, 3.0, 4.0)] == [-1.0, 0.0, 1.0]
 
     def test_other_boards_and_rules_are_told_once(self, tmp_path: Path) -> None:
         lines: list[str] = []

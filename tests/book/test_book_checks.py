@@ -61,7 +61,7 @@ def test_deeper_searches_are_compared(book: Book) -> None:
 
     def answer(game: Game) -> BookNode:
         vertex, score = found[" ".join(game.vertex(move.point) for move in game.moves)]
-        return BookNode("", (), 9, 0.0, 0.0, [BookMove(vertex, 1.0, 9, score)])
+        return BookNode("", (), 9, 0.0, 0.0, [BookMove("A2", 0.0, 1, 0.0), BookMove(vertex, 1.0, 9, score)])
 
     search: Any = SimpleNamespace(visits=9, search=lambda games: map(answer, games))
     text = checks.search_deeper(book, search, 5, seed=1)

@@ -98,6 +98,7 @@ def test_the_delay_is_short_for_an_obvious_move_and_ends_at_its_maximum():
     assert max(delay_before(choice, capped, random) for _ in range(20)) == 0.25
     assert delay_before(choice, Config().play, random) == 0.0
     assert mean_delay(Choice(choice.point, choice.report, resign=True)) == 0.0
+    assert mean_delay(Choice(choice.point, replace(choice.report, raw=None))) == 0.0, "without a network"
 
 
 def test_a_seed_repeats_the_delays(monkeypatch: pytest.MonkeyPatch):

@@ -182,6 +182,7 @@ def test_both_sides_of_a_seki_live() -> None:
     (ownership,) = read_out(game, [doubtful])
     assert ownership[parse_vertex("F2", width=17, height=2)] == 1
     assert ownership[parse_vertex("K2", width=17, height=2)] == -1
+    assert settled(game, estimate_status(game, ownership_of(game, F2=0.5, K2=-0.5))).dead == frozenset()
 
 
 # --- scores ---
@@ -308,12 +309,6 @@ def test_stones_that_decide_more_than_they_are_worth_are_settled_by_ownership() 
         assert (found.dead, found.is_open) == ((frozenset([lone]), False) if is_dead else (frozenset(), True))
 
 
-def test_both_sides_of_a_seki_stay_after_the_end() -> None:
-    game = game_of(SEKI_DIAGRAM)
-    doubtful = ownership_of(game, F2=0.5, K2=-0.5)
-    assert settled(game, estimate_status(game, doubtful)).dead == frozenset()
-
-
 def test_a_score_depends_on_neither_seed_nor_cache(shipped: Engine) -> None:
     """Ten seconds were the limit of reading, so that a busy machine found another result, without a word."""
     found, moves = [], ONE_EYED_CORNER.replace("B[", ";B[").replace("W[", ";W[")
@@ -341,12 +336,25 @@ def test_the_status_of_neutral_points_agrees_with_the_score(rules: str, neutral:
     assert outcome.score.white == names.count("white_territory") + stones + game.komi
 
 
-def test_a_dead_stone_in_an_open_area_is_listed_as_dead() -> None:
-    """It was territory, and neither dead nor alive."""
-    game = game_of(". . . . .\n. . . O .\n. . . . .\nX X . . .\nO . . . .")
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_a_dead_stone_in_an_open_area_is_listed_as_dead(rules: str) -> None:
+    """It was territory, and neither dead nor alive; what one side owns clearly there is its territory."""
+    game = game_of(". . . . .\n. . . O .\n. . . . .\nX X . . .\nO . . . .", rules)
     ownership = ownership_of(game, A1=0.6)
+    ownership[game.point("E5")] = -0.9
     outcome = outcome_of_unfinished(game, estimate_status(game, ownership), Expectation(BLACK, ownership, 0.0, True))
-    assert [outcome.statuses[game.point(vertex)] for vertex in ("A1", "A2", "D4")] == ["dead", "alive", "alive"]
+    found = [outcome.statuses[game.point(vertex)] for vertex in ("A1", "A2", "D4", "E5")]
+    assert found == ["dead", "alive", "alive", "white_territory"]
+
+
+def test_a_lead_far_from_the_count_leaves_the_score_of_an_unfinished_game_in_doubt() -> None:
+    game = game_of("X X O O\n. X O .\nX X O O")
+    owners = estimate_status(game, ownership_of(game)).owners
+    ownership = np.select([owners == BLACK, owners == WHITE], [1.0, -1.0], 0.0)
+    status = estimate_status(game, ownership)
+    for lead, has_score, is_counted in ((-0.5, True, True), (-5.0, True, False), (-5.0, False, True)):
+        found = outcome_of_unfinished(game, status, Expectation(BLACK, ownership, lead, has_score))
+        assert found.is_counted == is_counted
 
 
 @pytest.mark.parametrize(("rules", "most"), [("japanese", ["B+23.5", "W+26.5"]), ("aga-button", ["B+24", "W+26"])])

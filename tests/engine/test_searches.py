@@ -4,6 +4,7 @@ import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -27,16 +28,13 @@ from gtp_engine.search.limits import Limits, SearchRequest
     (True, 0.0, NETWORK_THRESHOLDS), (True, 0.5, NETWORK_THRESHOLDS), (True, 1.0, ROLLOUT_THRESHOLDS),
     (False, 0.0, ROLLOUT_THRESHOLDS), (False, 0.5, ROLLOUT_THRESHOLDS),
 ])  # fmt: skip
-def test_few_visits_suffice_only_with_a_networks_ownership(
+def test_few_visits_suffice_only_with_a_networks_ownership_and_komi(
     has_ownership: bool, share: float, thresholds: Thresholds
 ) -> None:
     evaluator = FakeEvaluator(has_ownership=has_ownership)
     config = replace(Config(), puct=replace(Config().puct, rollout_share=share))
     assert Searches(config, evaluator).thresholds is thresholds
-
-
-def test_a_network_that_assumes_a_komi_needs_many_visits() -> None:
-    assert Searches(Config(), FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
+    assert Searches(config, FakeEvaluator(knows_komi=False)).thresholds is ROLLOUT_THRESHOLDS
 
 
 @pytest.mark.parametrize(("option", "value", "field", "for_moves", "for_analyses"), [
@@ -84,20 +82,11 @@ def test_speed_is_measured_with_rollouts_mixed_in(share: float) -> None:
 
 
 def test_networks_that_were_loaded_later_are_cleared_and_closed() -> None:
-    told: list[str] = []
-
-    class Telling(FakeEvaluator):
-        def clear_cache(self) -> None:
-            told.append("clear")
-
-        def close(self) -> None:
-            told.append("close")
-
-    searches = Searches(Config(), FakeEvaluator())
-    searches.resources.others["later"] = Telling()
+    searches, later = Searches(Config(), FakeEvaluator()), Mock()
+    searches.resources.others["later"] = later
     searches.clear()
     searches.close()
-    assert told == ["clear", "close"]
+    assert later.method_calls == [call.clear_cache(), call.close()]
 
 
 @pytest.fixture

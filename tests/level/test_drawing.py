@@ -1,11 +1,12 @@
 """How a level draws its move."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from board_helpers import play_moves, shape
+from board_helpers import game_from, play_moves, shape
 from level.test_blunders import ATARI
 from numpy.typing import NDArray
 
@@ -154,3 +155,10 @@ def test_moves_are_those_of_the_side_that_plays_even_out_of_turn():
 def test_a_pass_is_not_the_best_move_early_in_the_game(color: int):
     raw = raw_with(PASS=0.9, A1=0.1)
     assert found_at(Game(7, 7), color, raw, raw.policy).best == CORNER
+
+
+def test_a_move_that_changes_nothing_is_left_out_late_in_the_game():
+    game = game_from(". X X X O O .\n" + 5 * "X X X X O O O\n" + ". X X X O O .")
+    raw = replace(raw_with(A7=0.9, PASS=0.1), ownership_black=np.where(game.board.color < 3, 1, 0).astype(np.float32))
+    found = found_at(game, BLACK, raw, raw.policy)
+    assert found.best == PASS and game.point("A7") in found.excluded and PASS not in found.excluded

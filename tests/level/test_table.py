@@ -142,7 +142,7 @@ def test_boards_that_were_measured_with_another_network_are_left_out(tmp_path: P
 def test_a_table_without_the_board_says_so(tmp_path: Path, exists: bool):
     path = tmp_path / "net.levels.json"
     if exists:
-        write(path)
+        write(path, boards={"9": {"skills": ramp(0.0, 0.1)}, "19": {"skills": {}}})
         assert read_skills(path, 9) == ramp(0.0, 0.1)
     with pytest.raises(ModelError, match=r"net\.levels\.json' has no ranks for 19x19; measure them first"):
         read_skills(path, 19)

@@ -296,7 +296,8 @@ def test_a_pass_waits_for_moves_that_are_as_good(
     move = (point, visits, sign * utility, sign * score, sign * lead)
     passing = (PASS, 100, 0.0, sign * 3.0, sign * 3.0)
     assert passes_too_early(moves_of(move, passing), color, ownership, stride) is is_early
-    assert not passes_too_early(moves_of(move), color, ownership, stride)
+    for untried in ((), ((PASS, 0, *passing[2:]),)):
+        assert not passes_too_early(moves_of(move, *untried), color, ownership, stride)
     much = [
         (point, number, *move[2:]) for number in (500, 501)
     ]  # of a pass with a million visits, and enough by itself
