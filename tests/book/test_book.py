@@ -9,7 +9,8 @@ from book.books import HEADER, link, node, searched_book, small_book, write
 from fake_evaluators import FakeEvaluator
 
 from gtp_engine import Config, ConfigError, Engine, Game
-from gtp_engine.engine.book.book import Book, BookPlay, Interval, _value_black
+from gtp_engine.engine.book.book import Book, BookPlay, Interval, _value_black, place
+from gtp_engine.go.game import after_move
 
 
 @pytest.fixture
@@ -58,6 +59,15 @@ def test_moves_of_a_game_that_lies_otherwise(book: Book) -> None:
     game.play("B3")
     assert book.find(game) == []  # after D3 nothing leads on
     assert book.node("no such key") is None
+
+
+def test_the_moves_of_a_position_are_the_same_however_it_lies(tmp_path: Path) -> None:
+    def led_to(game: Game) -> list[str]:
+        return [place(after_move(game, reply.point)).key for reply in book.find(game)]
+
+    book = searched_book(tmp_path / "made.book", 12)
+    for game in (HEADER.game(each.line) for each in book.nodes):
+        assert all(led_to(game.transformed(symmetry)) == led_to(game) for symmetry in range(8))
 
 
 def test_a_book_is_the_same_when_it_is_read_and_a_line_that_was_being_written_is_left_out(tmp_path: Path) -> None:

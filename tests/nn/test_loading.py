@@ -7,6 +7,7 @@ from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import onnx
@@ -356,18 +357,12 @@ def test_a_provider_that_does_not_load_is_replaced_and_logged(networks: Path, mo
 
 
 def test_a_provider_that_fails_in_its_trial_is_replaced(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = onnx_model.new_session
-
-    class Failing:
-        def __init__(self, session: Any) -> None:
-            self.inputs, self.outputs = session.inputs, session.outputs
-
-        def run(self, *arguments: object) -> None:
-            raise RuntimeError("CUDA error 2: out of memory\nat line 5")
+    real, run = onnx_model.new_session, Mock(side_effect=RuntimeError("CUDA error 2: out of memory\nat line 5"))
 
     def failing(model: str | bytes, runtime: Runtime, *rest: Any, **how: Any) -> object:
         session = real(model, CPU, *rest, **how)
-        return Failing(session) if runtime.provider.name == "cuda" else session
+        is_cuda = runtime.provider.name == "cuda"
+        return Mock(inputs=session.inputs, outputs=session.outputs, run=run) if is_cuda else session
 
     monkeypatch.setattr(onnx_model, "new_session", failing)
     monkeypatch.setattr(onnx_model, "installed_providers", lambda: ["cuda", "cpu"])

@@ -80,6 +80,9 @@ def test_games_are_split_by_their_names(tmp_path: Path) -> None:
     assert len(train) + len(test) == 40 and 4 <= len(test) <= 20
     assert game_records.split_games(list(reversed(games)), 0.3)[1] == list(reversed(test))
     assert all(is_name_held_out(game.name, 0.3) for game in test)
+    for part, found in ((train[:1], "1 game to train on and 0 to"), (test[:2], "0 games to train on and 2 to")):
+        with pytest.raises(game_records.RecordsError, match=f"{found} test on: expected some of both; give more games"):
+            game_records.split_games(part, 0.3)
     assert sum(is_name_held_out(str(number), 0.1) for number in range(2000)) == pytest.approx(200, rel=0.2)
 
 

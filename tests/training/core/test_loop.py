@@ -138,6 +138,17 @@ def test_a_run_of_steps_is_validated_now_and_then_and_at_its_end() -> None:
     assert [schedule.validations_due(steps, 0, 0.0) for steps in range(6)] == [0, 0, 1, 1, 2, 3]
     assert [schedule.fraction(steps, 0, 0.0) for steps in (0, 4, 9)] == [0.0, 0.8, 1.0]
     assert {rate_at(i / 4, schedule) for i in range(5)} == {3.0}
+    both = Learning(samples=10, minutes=2.0)
+    assert [both.fraction(0, *done) for done in ((5, 0.0), (5, 90.0), (11, 0.0))] == [0.5, 0.75, 1.0]
+
+
+def test_a_machine_is_chosen_by_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    for simd, precision in ((["amx_bf16"], "bfloat16"), (["avx512_bf16"], "float32"), (None, "float32")):
+        monkeypatch.setattr("gtp_engine.training.core.devices.describe_machine", lambda simd=simd: {"simd": simd})
+        machine = choose_machine("cpu", "auto", threads=16)
+        assert (machine.title, machine.shares) == (f"cpu in {precision}", 8)
+    assert choose_machine("cpu", "float32", threads=2).shares == 2
+    assert dataclasses.replace(machine, device=torch.device("cuda")).shares == 1
 
 
 def write_gradients(

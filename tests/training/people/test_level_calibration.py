@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fake_evaluators import FakeEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator
 from nn import tiny_networks
 from superko_games import LAP, triple_ko
 
@@ -15,8 +15,6 @@ from gtp_engine.base.errors import TengenError
 from gtp_engine.cli import cli
 from gtp_engine.config.sections import LEVELS
 from gtp_engine.engine.level_table import TOP_SKILL
-from gtp_engine.evaluation.evaluator import Request
-from gtp_engine.evaluation.positions import conditions_of_row
 from gtp_engine.training.people.calibration import (
     CHECKED_LEVELS,
     COARSE_SKILLS,
@@ -188,16 +186,9 @@ def test_a_game_without_result_is_a_draw():
 
 
 def test_with_a_handicap_white_has_half_a_point_and_one_for_each_stone():
-    seen: list[float] = []
-
-    class Listening(FakeEvaluator):
-        def evaluate(self, request: Request) -> None:
-            seen.append(conditions_of_row(request.positions, 0).komi)
-            super().evaluate(request)
-
-    pairings, networks = [SkillPairing(0.0, 10.0, 1)], NETWORKS._replace(strong=Listening(batch=4))
-    (row,) = play_level_games(networks, 7, pairings, batch=2, seed=1, handicap=3)
-    assert seen[0] == 0.5 + 3 and row.handicap == 3
+    pairings, strong = [SkillPairing(0.0, 10.0, 1)], RecordingEvaluator(batch=4)
+    (row,) = play_level_games(NETWORKS._replace(strong=strong), 7, pairings, batch=2, seed=1, handicap=3)
+    assert strong.conditions[0].komi == 0.5 + 3 and row.handicap == 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_evaluators import FakeEvaluator, UniformEvaluator
+from fake_evaluators import FakeEvaluator, RecordingEvaluator, UniformEvaluator
 from numpy.typing import NDArray
 
 from gtp_engine.evaluation.evaluator import Evaluator, Request
@@ -179,15 +179,9 @@ def test_komi_becomes_even_once_the_opening_is_over() -> None:
 
 
 def test_the_evaluator_knows_of_an_advantage() -> None:
-    asked: list[float] = []
-
-    class Listening(ScriptedRows):
-        def evaluate(self, request: Request) -> None:
-            asked.append(conditions_of_row(request.positions, 0).playout_doubling_advantage_black)
-            super().evaluate(request)
-
-    play(Listening(), CHINESE._replace(advantage_black=-1.5))
-    assert set(asked) == {-1.5}
+    evaluator = RecordingEvaluator()
+    play(evaluator, CHINESE._replace(advantage_black=-1.5))
+    assert evaluator.advantages == {-1.5}
 
 
 def test_handicap_stones_stand_before_white_begins() -> None:
