@@ -12,7 +12,7 @@ from texts import meaning, texts
 from time_settings import limited
 
 from gtp_engine import TimeLeft, TimeSettings, TimeSettingsError
-from gtp_engine.go.clock import KGS_KINDS, MAX_SECONDS, Clock, TimeKind, full_time, time_after_move
+from gtp_engine.go.clock import KGS_KINDS, Clock, TimeKind, full_time, time_after_move
 
 NONE = TimeSettings.none()
 ABSOLUTE = TimeSettings.absolute(600)
@@ -72,36 +72,9 @@ def test_bad_gtp_time_settings_are_refused(words: str) -> None:
 # --- Counting
 
 
-@pytest.mark.parametrize(
-    ("settings", "moves", "has_time", "left"),
-    [
-        (ABSOLUTE, (100, 0.5), True, (499.5, 0, 0.0, 0)),
-        (ABSOLUTE, (600,), True, (0.0, 0, 0.0, 0)),
-        (ABSOLUTE, (601, 0), False, (0.0, 0, 0.0, 0)),
-        (FISCHER, (10,), True, (55.0, 0, 0.0, 0)),
-        (FISCHER, (1, 1), True, (68.0, 0, 0.0, 0)),
-        (FISCHER, (60,), True, (5.0, 0, 0.0, 0)),
-        (FISCHER, (63,), False, (5.0, 0, 0.0, 0)),
-        (CAPPED, (1,), True, (62.0, 0, 0.0, 0)),
-        (CAPPED, (1, 10), True, (57.0, 0, 0.0, 0)),
-        (CAPPED, (21,), False, (44.0, 0, 0.0, 0)),
-        (CANADIAN, (59,), True, (1.0, 0, 30.0, 5)),
-        (CANADIAN, (62,), True, (0.0, 0, 28.0, 4)),  # the move that uses up the main time is the first stone
-        (CANADIAN, (60, 2, 3), True, (0.0, 0, 25.0, 2)),
-        (CANADIAN, (62, 1, 1, 1, 1), True, (0.0, 0, 30.0, 5)),  # after the last stone a fresh period begins
-        (CANADIAN, (91,), False, (0.0, 0, 30.0, 5)),
-        (BYOYOMI, (59,), True, (1.0, 3, 10.0, 0)),
-        (BYOYOMI, (60,), True, (0.0, 3, 10.0, 0)),
-        (BYOYOMI, (69.9, 9.9, 9.9), True, (0.0, 3, 10.0, 0)),  # a move within the period gives it back
-        (BYOYOMI, (71,), True, (0.0, 2, 10.0, 0)),
-        (BYOYOMI, (60, 11, 11), True, (0.0, 1, 10.0, 0)),
-        (BYOYOMI, (89,), True, (0.0, 1, 10.0, 0)),
-        (BYOYOMI, (91,), False, (0.0, 1, 10.0, 0)),
-        (NONE, (1e6, 1e6), True, full_time(NONE)[1:]),
-    ],
-)
-def test_clocks(settings: TimeSettings, moves: tuple[float, ...], has_time: bool, left: tuple[float, ...]) -> None:
-    assert _clock_after(settings, *moves) == (has_time, *left)
+@pytest.mark.parametrize(("settings", "moves", "expected"), texts("clocks"))
+def test_clocks(settings: str, moves: str, expected: tuple[bool, float, int, float, int]) -> None:
+    assert _clock_after(TimeSettings.parse(settings.split()), *map(float, moves.split())) == TimeLeft(*expected)
 
 
 def test_drift_is_added_to_each_move_of_its_own_count() -> None:
@@ -148,42 +121,13 @@ def test_a_longer_move_never_leaves_more_time(
 # --- Times reported by the controller
 
 
-@pytest.mark.parametrize(
-    ("settings", "seconds", "stones", "expected"),
-    [
-        (ABSOLUTE, 123.5, 0, TimeLeft(True, 123.5, 0, 0.0, 0)),
-        (ABSOLUTE, -2, 0, TimeLeft(True, 0.0, 0, 0.0, 0)),
-        (ABSOLUTE, 50, 3, TimeLeft(True, 50.0, 0, 0.0, 0)),
-        (ABSOLUTE, 1e30, 0, TimeLeft(True, MAX_SECONDS, 0, 0.0, 0)),
-        (FISCHER, 42, 0, TimeLeft(True, 42.0, 0, 0.0, 0)),
-        (FISCHER, 42, 1, TimeLeft(True, 42.0, 0, 0.0, 0)),
-        (CANADIAN, 42, 0, TimeLeft(True, 42.0, 0, 30.0, 5)),
-        (CANADIAN, 12, 3, TimeLeft(True, 0.0, 0, 12.0, 3)),
-        (CANADIAN, 12, 30, TimeLeft(True, 0.0, 0, 12.0, 30)),
-        (CANADIAN, -1, 3, TimeLeft(True, 0.0, 0, 0.0, 3)),
-        (CANADIAN, 0, 0, TimeLeft(True, 0.0, 0, 30.0, 5)),
-        (CANADIAN, -1, 0, TimeLeft(True, 0.0, 0, 29.0, 5)),
-        (CANADIAN, -40, 0, TimeLeft(True, 0.0, 0, 0.0, 5)),
-        (BYOYOMI, 42, 0, TimeLeft(True, 42.0, 3, 10.0, 0)),
-        (BYOYOMI, 7, 2, TimeLeft(True, 0.0, 2, 7.0, 0)),
-        (BYOYOMI, 24, 9, TimeLeft(True, 14.0, 3, 10.0, 0)),  # more than a period has
-        (BYOYOMI, 24, 2, TimeLeft(True, 14.0, 2, 10.0, 0)),
-        (BYOYOMI, 11, 3, TimeLeft(True, 0.0, 3, 11.0, 0)),  # rounded up
-        (CANADIAN, 824, 1, TimeLeft(True, 824.0, 0, 30.0, 5)),
-        (CANADIAN, 824, 5, TimeLeft(True, 794.0, 0, 30.0, 5)),
-        (CANADIAN, 31, 5, TimeLeft(True, 0.0, 0, 31.0, 5)),
-        (BYOYOMI, 0, 0, TimeLeft(True, 0.0, 3, 10.0, 0)),
-        (BYOYOMI, -1, 0, TimeLeft(True, 0.0, 3, 9.0, 0)),
-        (BYOYOMI, -1, 2, TimeLeft(True, 0.0, 1, 9.0, 0)),
-        (BYOYOMI, -99, 2, TimeLeft(True, 0.0, 1, 0.0, 0)),
-        (NONE, 0, 0, TimeLeft(True, 0.0, 0, 0.0, 0)),
-    ],
-)
-def test_time_left_sets_the_clock(settings: TimeSettings, seconds: float, stones: int, expected: TimeLeft) -> None:
+@pytest.mark.parametrize(("words", "text", "expected"), texts("time_left"))
+def test_time_left_sets_the_clock(words: str, text: str, expected: tuple[float, int, float, int]) -> None:
+    settings, (seconds, stones) = TimeSettings.parse(words.split()), text.split()
     clock = Clock(settings)
     clock.spend(70)
-    clock.set_time_left(seconds, stones)
-    assert clock.left == expected
+    clock.set_time_left(float(seconds), int(stones))
+    assert clock.left == TimeLeft(True, *expected)
     assert clock.settings == settings
 
 

@@ -10,11 +10,11 @@ import pytest
 import reference
 from board_helpers import KO, game_from, play_moves, position_of, random_moves, state, vertex
 
-from gtp_engine import Color, Config, Engine, GameTree, Point
+from gtp_engine import Color, Config, Engine, GameTree, Point, TengenError
 from gtp_engine.base.errors import IllegalMoveError, InvalidColorError, InvalidSizeError, InvalidVertexError
 from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import Move
-from gtp_engine.go.game import Game
+from gtp_engine.go.game import Game, is_continued, replayed
 from gtp_engine.go.rules import PRESETS, Ko, Rules
 
 # --- a new game ---
@@ -96,6 +96,36 @@ def test_a_number_that_is_no_color_is_refused(color: int):
         with pytest.raises(InvalidColorError, match=f"invalid color {color}: expected 1 .black. or 2 .white."):
             call()
     assert state(game) == before
+
+
+def test_arguments_that_are_something_else_are_refused():
+    game = play_moves(Game(9), "E5")
+    before = state(game)
+    for use, error in (
+        (lambda: game.play(True), "invalid point True"),
+        (lambda: game.play(Color.WHITE), "invalid point"),
+        (lambda: game.play("D5", True), "invalid color True"),
+        (lambda: game.play(Move(BLACK, vertex(game, "D5")), "white"), "move black D5 as one of white"),
+        (lambda: game.as_move("D5"), "move 'D5': expected a Move"),
+        (lambda: game.set_handicap("D5"), "points 'D5': expected a list of points"),
+        (lambda: setattr(game, "komi", 10**400), "expected a finite number"),
+        (lambda: game.undo(2), "cannot undo: 2 asked for, 1 to take back"),
+        (lambda: Game(9).undo(), "cannot undo: 1 asked for, none to take back"),
+    ):
+        with pytest.raises(TengenError, match=error):
+            use()
+    assert state(game) == before
+
+
+def test_a_game_goes_on_from_its_beginning_under_the_same_conditions():
+    root = play_moves(Game(9), "E5 D5")
+    longer = play_moves(root.copy(), "C5")
+    assert is_continued(root, longer) and is_continued(root, root) and not is_continued(longer, root)
+    for name, value in (("komi", 0.5), ("rules", "japanese")):
+        other = longer.copy()
+        setattr(other, name, value)
+        assert not is_continued(root, other)
+    assert [len(game.moves) for game in replayed(longer)] == [0, 1, 2, 3]
 
 
 # --- set-up, handicap, copies ---

@@ -6,14 +6,14 @@ import pickle
 import pytest
 from board_helpers import play_moves
 
-from gtp_engine import BLACK, PASS, WHITE, Color, Game, InvalidVertexError, Move, Point
+from gtp_engine import BLACK, PASS, WHITE, Color, Game, InvalidColorError, InvalidVertexError, Move, Point
 
 
 def test_moves_and_points_print_as_text() -> None:
     game = Game(9)
     assert repr(game.play("E5")) == "Move(color=BLACK, point=E5)"
     assert repr((game.moves, game.liberties("E5"))) == "((Move(color=BLACK, point=E5),), [E6, D5, F5, E4])"
-    assert (game["E5"], game[55], game["E4"]) == (BLACK, Color.BLACK, Color("empty"))
+    assert (game["E5"], game[55], game["E4"]) == (BLACK, Color.BLACK, Color("EMPTY"))
     assert f"{game['E5']} {game.to_play} {game.to_play.letter} {game.play('pass')}" == "black white W white pass"
     cells = f"{game.moves[0]:>9}|{game.score():>7}|{game.rules:<8}|{game.moves[0].point:>3}|{BLACK:<6}|{BLACK:d}"
     assert cells == " black E5| B+73.5|chinese | E5|black |1"
@@ -25,6 +25,9 @@ def test_colours_and_points_stay_numbers() -> None:
     assert (json.dumps([Color.WHITE, point]), point + 1) == ("[2, 324]", 325)
     assert [Color("w"), Color(1).opponent] == [WHITE, WHITE]
     assert (Color.EMPTY.opponent, Color.WHITE.opponent) == (Color.EMPTY, BLACK)
+    for wrong in (False, True, 3, point, "grey", None):
+        with pytest.raises(InvalidColorError):
+            Color(wrong)  # type: ignore[arg-type]
     for each in (Color.BLACK, point, Point("pass"), Move(Color("b"), point)):
         copy = pickle.loads(pickle.dumps(each))
         assert (copy, repr(copy), type(copy)) == (each, repr(each), type(each))

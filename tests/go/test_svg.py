@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from board_helpers import play_moves
 
-from gtp_engine import Analysis, ArgumentError, Color, Game, InvalidVertexError, MoveAnalysis
+from gtp_engine import Analysis, ArgumentError, Color, Game, InvalidVertexError, MoveAnalysis, TengenError
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -58,7 +58,7 @@ def test_marks_numbers_and_labels() -> None:
         marked = drawn(game.svg(marks={"D4": kind}))
         more = sum(map(len, marked.values())) - sum(map(len, plain.values()))
         assert more == 0, f"{kind}: in place of the text"
-    assert "<" in texts(game.svg(marks={"A1": "<&>"}))[-1]
+    assert texts(game.svg(marks={"A1": "<\a&>"}))[-1] == "< &>"
     assert texts(game.svg(numbers=2))[-2:] in (["3", "2"], ["2", "3"])
     assert texts(game.svg(numbers=99))[-3:] == ["1", "2", "3"]
     assert len(texts(played(9, None, "A9 B9 E5 A8").svg(numbers=9))) == 4 * 9 + 3, "what was captured has none"
@@ -69,14 +69,15 @@ def test_marks_numbers_and_labels() -> None:
 
 def test_owners_and_candidates() -> None:
     game = played(9, None, "E5")
-    moves = [MoveAnalysis("D4", 15000, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 1500, 0.456)]
+    moves = [MoveAnalysis("D4", 10000, 0.5), MoveAnalysis("pass", 40, 0.2), MoveAnalysis("C3", 1000, 0.456)]
+    moves += [MoveAnalysis(vertex, 999, 0.4) for vertex in ("C4", "C5", "C6", "C7", "C8", "C9", "D9")]
     ownership = {point.vertex: 0.0 for point in game.legal_points()} | {"A9": 1.0, "J1": -0.5, "E5": 0.9, "A1": 0.05}
     analysis = Analysis(Color.WHITE, Color.WHITE, 1690, 0.5, None, tuple(moves), ownership)
     picture = game.svg(analysis=analysis)
-    assert texts(picture)[-4:] == ["50", "15k", "46", "1.5k"]
+    assert texts(picture)[-14:] == ["50", "10k", "46", "1.0k", *["40", "999"] * 5], "eight moves, one of them a pass"
     assert game.svg(analysis=analysis.seen_by("black")) == picture, "it shows the side to play"
     fills = [each.get("fill") for each in drawn(picture)["circle"] if each.get("fill-opacity")]
-    assert fills == ["#12856f", "#4f7f2a"], "the best move, and one with a tenth of its visits"
+    assert fills == ["#12856f", "#4f7f2a", *["#9a6a12"] * 5], "the best, a tenth of its visits, and less"
     squares = [each for each in drawn(picture)["rect"] if each.get("stroke")]
     assert [each.get("fill") for each in squares] == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "White's view; E5 is dead then"
     alone = [each for each in drawn(game.svg(ownership=ownership))["rect"] if each.get("stroke")]
@@ -89,6 +90,24 @@ def test_owners_and_candidates() -> None:
     ):
         fills = [each.get("fill") for each in drawn(game.svg(ownership=of_a_side))["rect"] if each.get("stroke")]
         assert fills == ["#fcfcfa", "#1b1b1b", "#fcfcfa"], "an analysis says whose ownership it is"
+
+
+OF_A_SIDE = Analysis(Color.BLACK, Color.BLACK, 1, 0.5, None, (), {"A1": 1.0}).ownership
+
+
+@pytest.mark.parametrize(
+    ("drawing", "message"),
+    [
+        ({"size": 0}, "picture of 0 pixels: expected 1 to 100000"),
+        ({"size": 100_001}, "picture of 100001 pixels"),
+        ({"marks": ["D4"]}, "expected marks by vertex"),
+        ({"ownership": {"A1": 1.01}}, "expected numbers from -1 to 1 by points of the 9x5 board"),
+        ({"ownership": OF_A_SIDE}, "by points of the 9x5 board"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(drawing: dict[str, Any], message: str) -> None:
+    with pytest.raises(TengenError, match=message):
+        Game(9, 5).svg(**drawing)
 
 
 def test_a_picture_is_an_image_where_a_library_is_there() -> None:

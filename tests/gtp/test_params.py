@@ -1,9 +1,11 @@
 """Settings by KataGo's names and our own."""
 
 import json
+from typing import Any
 
 import pytest
 from gtp.fake_engine import FakeEngine
+from texts import texts
 
 from gtp_engine import Config, ConfigError
 from gtp_engine.config.katago import GTP_OPTIONS
@@ -37,49 +39,12 @@ def test_katagos_names_are_options_of_ours() -> None:
         assert config.with_values(to_options({name: text})) == config
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "key", "value", "shown"),
-    [
-        ("maxVisits", "500", "search.visits", 500, "500"),
-        ("maxVisits", "1125899906842624", "search.visits", 0, "1125899906842624"),
-        ("maxTime", "2.5", "time.max_time", 2.5, "2.5"),
-        ("maxTime", "1e20", "time.max_time", None, "1e+20"),
-        ("ponderingEnabled", "true", "time.ponder", True, "true"),
-        ("reportAnalysisWinratesAs", "BLACK", "gtp.analysis_perspective", "black", "BLACK"),
-        ("reportAnalysisWinratesAs", "w", "gtp.analysis_perspective", "white", "WHITE"),
-        ("playoutDoublingAdvantage", "-1.5", "puct.playout_doubling_advantage", -1.5, "-1.5"),
-        ("playoutDoublingAdvantagePla", "B", "puct.playout_doubling_advantage_color", "black", "BLACK"),
-        ("genmoveAntiMirror", "false", "puct.anti_mirror", False, "false"),
-        ("rootNumSymmetriesToSample", "8", "puct.root_average", True, "8"),
-        ("rootNumSymmetriesToSample", "1", "puct.root_average", False, "1"),
-        ("nnPolicyTemperature", "1.5", "puct.policy_temperature", 1.5, "1.5"),
-        ("wideRootNoise", "0.1", "puct.wide_noise", 0.1, "0.1"),
-        ("analysisWideRootNoise", "0.1", "analysis.wide_root_noise", 0.1, "0.1"),
-        ("rootNoiseEnabled", "true", "puct.root_noise", True, "true"),
-        ("rootPolicyTemperatureEarly", "none", "puct.root_temperature_early", None, "none"),
-        ("alwaysComputePassAliveUnderSuicideRules", "true", "puct.suicide_area", "true", "true"),
-        ("resignThreshold", "-0.9", "play.resign_winrate", 0.05, "-0.9"),
-        ("resignThreshold", "-0.99", "play.resign_winrate", 0.005, "-0.99"),
-        ("searchFactorWhenWinningThreshold", "0.95", "time.effort_winrate", 0.975, "0.95"),
-        ("maxPlayouts", "1125899906842624", "search.playouts", 0, "1125899906842624"),
-        ("maxVisitsPondering", "5000", "time.ponder_visits", 5000, "5000"),
-        ("maxTimePondering", "1e20", "time.ponder_time", 1e20, "1e+20"),
-        ("drawEquivalentWinsForWhite", "0.25", "puct.draw_wins_white", 0.25, "0.25"),
-        ("search.seed", "none", "search.seed", None, "none"),
-        ("puct.c_puct", "1.5", "puct.c_puct", 1.5, "1.5"),
-        ("fpuParentWeightByVisitedPolicy", "false", "puct.fpu_parent_by_policy", False, "false"),
-        ("rootFpuLossProp", "0.1", "puct.root_fpu_loss", 0.1, "0.1"),
-        ("futileVisitsThreshold", "0.15", "puct.futile_visits", 0.15, "0.15"),
-        ("ignoreAllHistory", "true", "puct.ignore_all_history", True, "true"),
-        ("midgameTimeFactor", "1.5", "time.midgame_stretch", 1.5, "1.5"),
-        ("cpuctExploration", None, "puct.c_puct", Config().puct.c_puct, "1"),
-    ],
-)
-def test_values_are_read_and_shown_in_the_form_of_the_name(
-    name: str, text: str | None, key: str, value: Value, shown: str
-) -> None:
-    config = Config().with_values(to_options({name: text}))
-    assert config.value(key) == value
+@pytest.mark.parametrize(("kind", "setting", "expected"), texts("params"))
+def test_values_are_read_and_shown_in_the_form_of_the_name(kind: str, setting: str, expected: list[Any]) -> None:
+    (name, _, text), (key, *value, shown) = setting.partition(" "), expected
+    config = Config().with_values(to_options({name: text or None}))
+    assert (kind == "KataGo's") == (name in GTP_OPTIONS)
+    assert config.value(key) == (value[0] if value else None)
     assert format_value(get_value(config, name)) == shown
 
 

@@ -1,5 +1,6 @@
 """Games that the workers of a pool play: here processes of this machine, on a Ray cluster just the same."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from match_helpers import engine, play, settings
 
+from gtp_engine.arena.match import runner
 from gtp_engine.arena.match.match_game import Opening
 from gtp_engine.arena.match.records import GameRecord, MatchFolder
 from gtp_engine.arena.match.runner import EnginePair, _command_at, _sent_command, job_of_games, run_match
@@ -100,6 +102,21 @@ def test_commands_of_this_engine_are_sent_with_their_files(tmp_path: Path) -> No
     (tmp_path / "empty").mkdir()
     for value, is_sent in ((tmp_path, True), (tmp_path / "empty", False), (tmp_path / "missing", False)):
         assert _sent_command(f"gtp-engine --model {value}")[2] == (value if is_sent else str(value))
+
+
+def test_the_end_of_long_logs_comes_back_and_old_ones_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "cache_root", lambda: tmp_path)
+    folders = [runner._log_folder(), runner._log_folder()]
+    os.utime(folders[0], (0, 0))
+    folders.append(runner._log_folder())
+    assert [folder.is_dir() for folder in folders] == [False, True, True]
+    log = folders[-1] / "first.log"
+    log.write_bytes(b"a" * 10 + b"b" * (runner._LOG_BYTES - 5) + b"end")
+    assert runner._log_since(log, log.stat().st_size - 3) == b"end"
+    assert len(runner._log_since(log, 0)) == runner._LOG_BYTES
+    assert runner._log_since(log, 0).startswith(b"aab")
 
 
 def test_sent_networks_take_the_place_of_those_that_ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,18 +10,20 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from board_helpers import play_moves
 from busy_machine import bound
-from match_helpers import engine, play, sent, settings
+from match_helpers import engine, play, record, sent, settings
 from superko_games import LAP, triple_ko
 
 from gtp_engine import Game, MatchFolder, MatchSettings, TimeLeft, TimeSettings, run_match
 from gtp_engine.arena.match import match_game
 from gtp_engine.arena.match.match_game import Referee, load_openings
 from gtp_engine.arena.match.records import GameRecord
+from gtp_engine.arena.match.runner import show_games
 from gtp_engine.arena.match.settings import MatchError, Sprt
 from gtp_engine.arena.match.statistics import run_sprt, summarize
 from gtp_engine.base.files import owning
@@ -324,6 +326,22 @@ def test_interruption_keeps_finished_games_and_the_match_goes_on(tmp_path: Path)
     assert (tmp_path / "results.jsonl").read_text().startswith(kept)
     assert "Scripted 1.0  against  Other 1.0" in done.stdout
     assert f"games          {games}\n" in done.stdout
+
+
+def test_a_bar_shows_the_score_and_a_line_for_each_game() -> None:
+    shown, test = list[str](), Sprt(0, 100)
+    bar: Any = SimpleNamespace(update=lambda done, text: shown.append(f"{done}: {text}"), log=shown.append)
+    stopped = record(2, black="second", winner="none", result="Void", moves=1, detail="late")
+    for games, sprt in (([], test), ([record(1)], test), ([stopped], None)):
+        folder: Any = SimpleNamespace(records=lambda games=games: games)
+        show_games(bar, folder, sprt, *games)
+    assert shown == [
+        "0: 0 games, first – LLR +0.00",
+        "game 1: B+R (first black, 50 moves)",
+        "1: 1 game, first 100% [21%–100%] LLR +0.00",
+        "game 2: Void (second black, 1 move) late",
+        "1: 1 game, first –",
+    ]
 
 
 def test_a_game_that_is_repeated_is_recognised(tmp_path: Path) -> None:
