@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gtp_engine.go.constants import BLACK, PASS, WHITE
 from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.puct.puct_search import PuctSearch
-from gtp_engine.search.report import FEW_VISITS, MoveReport, SearchReport
+from gtp_engine.search.report import FEW_VISITS, MoveReport, Outlook, SearchReport, completed
 from gtp_engine.search.rollouts.rollout_search import RolloutSearch
 
 EVERYTHING = frozenset(range(1, 43))
@@ -167,6 +168,21 @@ def test_the_winrate_is_that_of_the_best_move_once_it_has_visits(visits: int, co
     report = SearchReport(color, 100, 100, 1.0, (drawn, best), 0, np.zeros(0), value_black=0.2)
     assert report.winrate == pytest.approx(winrate)
     assert SearchReport(color, 1, 1, 1.0, (), 0, np.zeros(0), value_black=1.5).winrate == float(color == BLACK)
+
+
+def test_results_are_seen_by_either_colour_and_completed_without_a_score() -> None:
+    black, white = {"lead": 3.0, "score": 2.0, "utility": 0.5}, {"lead": -3.0, "score": -2.0, "utility": -0.5}
+    facts = {f"{name}_black": value for name, value in black.items()} | {"value_black": 0.5}
+    move = MoveReport(11, 9, 0.0, lcb=0.75, utility_lcb=0.125, **facts)
+    assert [move.seen_by(color) for color in (BLACK, "w")] == [Outlook(0.75, **black), Outlook(0.25, **white)]
+    assert [move.bounds_seen_by(color, WHITE) for color in ("W", BLACK)] == [(0.75, 0.125), (0.25, -0.125)]
+    game, owners = Game(5, rules="tromp-taylor", komi=1.5), np.zeros(43)
+    owners[[8, 9, 14]] = 1.0
+    plain = SearchReport(BLACK, 9, 9, 1.0, (move,), 9, owners, beside_area_black=0.5, **facts)
+    found = completed(replace(plain, retrospect=move), game)
+    for each in (found, found.retrospect, *found.moves):
+        assert each is not None and (each.lead_black, each.score_black) == (2.0, 2.0)
+    assert completed(replace(plain, ownership_samples=0), game).lead_black == 0.0
 
 
 CONFIG = Config().with_values({"search.seed": "1"})

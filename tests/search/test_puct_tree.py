@@ -337,6 +337,8 @@ def test_the_utility_of_a_score_grows_and_is_odd() -> None:
     assert max(map(abs, utilities)) < 0.4
     middle = params()
     assert score_utility(7.0, 10.0, middle) == pytest.approx(-score_utility(-7.0, 10.0, middle))
+    puct = config(dynamic_score_zero_weight=0.2, dynamic_score_scale=0.75).puct
+    assert [score_center(puct, Game(9, 16), score) for score in (10, 100, -10, -100)] == pytest.approx([8, 91, -8, -91])
 
 
 def test_utility_per_point_is_the_slope() -> None:
