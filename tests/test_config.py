@@ -76,17 +76,6 @@ def test_option_is_well_declared() -> None:
             assert "not set: " in option.help
 
 
-def test_flags_are_unique() -> None:
-    flags = [option.flag for option in OPTIONS.values()]
-    assert len(flags) == len(set(flags))
-    assert OPTIONS["game.board_size"].flag == "--board-size"
-    assert OPTIONS["search.search"].flag == "--search"
-
-
-def test_defaults_are_the_options_defaults() -> None:
-    assert {key: Config().value(key) for key in OPTIONS} == {key: o.default for key, o in OPTIONS.items()}
-
-
 def test_config_is_frozen_and_hashable() -> None:
     config = Config()
     with pytest.raises(dataclasses.FrozenInstanceError):

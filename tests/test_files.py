@@ -97,6 +97,11 @@ def test_folders_links_and_modes(tmp_path: Path) -> None:
     file.touch(mode=0o640)
     files.copy_whole(file, folder / "copy")
     assert [path.stat().st_mode & 0o777 for path in (folder, folder / "copy")] == [0o700, file.stat().st_mode & 0o777]
+    with (
+        pytest.raises(ConfigError, match=r"^cannot write '/x': full; make room"),
+        files.writing(Path("/x"), ConfigError),
+    ):
+        raise OSError(28, "full")
     link.symlink_to("/dev/null")
     assert [files.is_special(path) for path in (folder, file, tmp_path / "none", link)] == [False, False, False, True]
     files.write_whole(link, "in its place")

@@ -96,11 +96,6 @@ def test_forms_in_which_katago_is_started(started: Callable[[str], tuple[Config,
     assert not (here / "logs").exists()
 
 
-def test_unknown_settings_are_warned_of(started: Callable[[str], tuple[Config, str]]) -> None:
-    _, log = started("gtp -override-config maxVisit=3")
-    assert log == "WARNING: unknown setting 'maxVisit' has no effect\n"
-
-
 def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], tuple[Config, str]], here: Path) -> None:
     (here / "Ours.TOML").write_text("[search]\nvisits = 1\n[time]\nlag = 3.0\n[puct]\nlcb = false\n")
     (here / "gtp.cfg").write_text("maxVisits = 2\nlagBuffer = 2\nmaxTime = 2\n")

@@ -27,7 +27,6 @@ KEEP_APART = (
     "import os; os.environ |= dict(TENGEN_CACHE_DIR='', XDG_CACHE_HOME='/dev/null', HOME='/dev/null'); "
     "from gtp_engine.compiled import kernel_cache; print(kernel_cache.keep_apart())"
 )
-EXAMINE = "from gtp_engine.people.doctor import _kernels; print(_kernels([])['directory'])"
 
 
 @pytest.fixture
@@ -56,13 +55,6 @@ def test_one_folder_in_the_temporary_directory_is_reused(temporary: Path) -> Non
     assert run(USE_THE_CACHE, temporary)[0] == first
     (only,) = temporary.iterdir()
     assert first.is_relative_to(only) and kernel_cache.is_private(only)
-
-
-def test_the_doctor_leaves_nothing_behind(temporary: Path) -> None:
-    directory, message = run(EXAMINE, temporary)
-    assert directory.is_relative_to(temporary)
-    assert message == ""
-    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.skipif(not HAS_USERS, reason="Windows has no modes; its temporary directory is the user's own")
@@ -118,6 +110,25 @@ def test_what_was_sent_from_another_machine_is_kept_apart(monkeypatch: pytest.Mo
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     assert kernel_cache.keep_apart() == kernel_cache.keep_apart() == tmp_path / "cluster"
+
+
+def test_caches_lie_where_each_platform_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TENGEN_CACHE_DIR", "LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for platform, place in {"win32": "AppData/Local", "darwin": "Library/Caches", "linux": ".cache"}.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert kernel_cache.cache_root() == Path.home() / place / "tengen"
+    monkeypatch.setenv("TENGEN_CACHE_DIR", "~/caches")
+    assert kernel_cache.cache_root() == Path.home() / "caches"
+
+
+def test_what_was_used_least_recently_makes_room(tmp_path: Path) -> None:
+    for before, left in ((2, [3, 4, 5]), (9, [4, 5])):
+        for size in range(1, 6):
+            (tmp_path / str(size)).write_bytes(bytes(size))
+            os.utime(tmp_path / str(size), (size - 1, size - 1))
+        kernel_cache.remove_unused(tmp_path.iterdir(), 9, lambda path: path.stat().st_size, used_before=before)
+        assert sorted(int(path.name) for path in tmp_path.iterdir()) == left
 
 
 def test_only_the_caches_of_the_latest_versions_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +277,7 @@ def test_several_short_waits_for_the_compiler_count_together(monkeypatch: pytest
     assert 0 < third < second - 0.04 < first - 0.08
 
 
-def test_a_kernel_is_compiled_once_its_line_is_complete(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_kept_counts_once_it_is_complete(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(kernel_cache, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(kernel_cache, "find_directory", lambda: tmp_path)
     assert kernel_cache.compiled_so_far() == []
@@ -276,6 +287,12 @@ def test_a_kernel_is_compiled_once_its_line_is_complete(monkeypatch: pytest.Monk
     (file,) = tmp_path.iterdir()
     file.write_text("first\nsec", encoding="utf-8")
     assert kernel_cache.compiled_so_far() == ["first"]
+    file.unlink()
+    kernel_cache.note_kernels("rollouts", ["a", "b"])
+    (file,) = tmp_path.iterdir()
+    for data, lines in ((file.read_bytes(), ["a", "b"]), (b"a\nb\ncomp", None), (b"\xff\ncomplete", None)):
+        file.write_bytes(data)
+        assert kernel_cache.noted_kernels("rollouts") == lines
 
 
 def test_only_kernels_compiled_for_a_call_count(monkeypatch: pytest.MonkeyPatch) -> None:

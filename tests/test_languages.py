@@ -186,5 +186,8 @@ def test_what_a_damaged_record_causes_is_read_in_the_readers_language(language: 
     assert len(messages) >= len(RECORDS) + len(REFUSED)
     languages.use(language)
     assert [message for message in messages if languages.message_text(message) == message] == []
-    assert not any("illegal" in languages.message_text(message) for message in messages), "the reason in a note"
+    nested = "move 2 (black): illegal move: A9 is occupied; what follows was left out"
+    assert re.search("[a-z]", languages.message_text(nested)) is None, "the parts, too"
+    texts = languages.page_texts(language)
+    assert "{count} point" in texts and not {"", "{count} points"} & {*texts}, "plurals by their singular"
     assert [text for english, text in languages.message_texts(language).items() if text == english] == [], "on the page"

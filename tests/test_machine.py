@@ -17,6 +17,7 @@ from gtp_engine.base.machine import (
     is_busy,
     memory_mib,
     own_memory_mib,
+    processor_key,
     processor_name,
     simd_by_llvm,
     simd_flags,
@@ -52,6 +53,9 @@ def test_processor_name(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
         assert processor_name() == expected
     files["cpuinfo"] = X86
     assert processor_name() == "AMD EPYC 9R14"
+    key = processor_key.__wrapped__()
+    files["cpuinfo"] = X86.replace("avx2 ", "")
+    assert processor_key.__wrapped__() != key
     files["status"] = "VmRSS:\t    4095 kB\n"
     assert own_memory_mib() == 3
 
@@ -127,9 +131,10 @@ def test_a_containers_limit_counts_when_it_is_lower(files: dict[str, str]) -> No
         ("MemAvailable: 4194304 kB\n", str(2048 << 20), str(1024 << 20), "", 1024),
         ("MemAvailable: 4194304 kB\n", str(1024 << 20), str(2048 << 20), "", 0),
         ("", str(2048 << 20), str(2047 << 20), f"anon 1\ninactive_file {1536 << 20}\nactive_file 5\n", 1537),
+        ("", str(2048 << 20), "0", "inactive_file 5000000\n", 2048),
         ("", "max", "", "", None),
     ],
-    ids=["machine", "container", "container above its limit", "container that has read large files", "unknown"],
+    ids=["machine", "container", "container above its limit", "container that has read large files", "idle", "unknown"],
 )
 def test_free_memory(
     meminfo: str, limit: str, used: str, stat: str, expected: int | None, files: dict[str, str]

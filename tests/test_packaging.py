@@ -1,5 +1,6 @@
 """What pyproject.toml promises to pip, the recipe of the container, and the advice to install what an extra needs."""
 
+import json
 import os
 import re
 import runpy
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from packaging.requirements import Requirement
@@ -18,7 +20,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from gtp_engine import __version__
-from gtp_engine.base.installation import Installation
+from gtp_engine.base.installation import Installation, _source
 from gtp_engine.nn.providers import PROVIDERS
 
 ROOT = Path(__file__).parent.parent
@@ -229,6 +231,13 @@ def test_each_way_of_installing_has_its_command(way: str, tmp_path: Path) -> Non
     for name in files:
         (prefix / name).touch()
     assert replace(installation, prefix=prefix).command_for("train") == command.format(prefix=prefix)
+
+
+def test_a_copy_knows_where_it_came_from() -> None:
+    places = {"file:///a%20b/c": "/a b/c", "https://x/y.whl": "https://x/y.whl"}
+    for url, place in places.items():
+        assert _source(Mock(**{"read_text.return_value": json.dumps({"url": url})})) == place
+    assert _source(Mock(**{"read_text.return_value": None})) is None
 
 
 @pytest.mark.parametrize("extra", ["gpu", "mcp", "plot", "ray", "train"])

@@ -365,14 +365,9 @@ LIMITS = TimeBudget(target=10.0, maximum=25.0, lag=0.5)
 
 def progress(seconds: float, **facts: object) -> Progress:
     defaults: dict[str, object] = {
-        "visits": 100,
-        "playouts": 100,
-        "leader_visits": 40,
-        "runner_up_visits": 39,
-        "leader_is_best_value": True,
-        "winrate": 0.5,
-        "choices": 50,
-    }
+        "visits": 100, "playouts": 100, "leader_visits": 40, "runner_up_visits": 39, "leader_is_best_value": True,
+        "winrate": 0.5, "choices": 50
+    }  # fmt: skip
     return Progress(seconds=seconds, **{**defaults, **facts})  # type: ignore[arg-type]
 
 

@@ -14,14 +14,9 @@ from gtp_engine.people.front_ends import FRONT_ENDS, Change, EngineCommand, appl
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
 FILES = {
-    "sabaki": ".config/Sabaki/settings.json",
-    "gogui": ".gogui-prefs",
-    "katrain": ".katrain/config.json",
-    "lizzie": "config.txt",
-    "ogs": "gtp2ogs.json5",
-    "kgs": "kgs.properties",
-    "cgos": "cgos.cfg",
-}
+    "sabaki": ".config/Sabaki/settings.json", "gogui": ".gogui-prefs", "katrain": ".katrain/config.json",
+    "lizzie": "config.txt", "ogs": "gtp2ogs.json5", "kgs": "kgs.properties", "cgos": "cgos.cfg"
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -175,13 +170,9 @@ class TestGoGui:
     def test_a_program_is_added(self, tmp_path: Path) -> None:
         set_up("gogui")
         assert self.programs(tmp_path) == [
-            "size=1",
-            '0.command=\\"/opt/my engine/gtp-engine\\" --model \\"/nets/a b.onnx\\" --level 5k',
-            "0.label=Tengen",
-            "0.name=Tengen",
-            "0.version=",
-            "0.working-directory=",
-        ]
+            "size=1", '0.command=\\"/opt/my engine/gtp-engine\\" --model \\"/nets/a b.onnx\\" --level 5k',
+            "0.label=Tengen", "0.name=Tengen", "0.version=", "0.working-directory="
+        ]  # fmt: skip
 
     def test_the_rest_is_kept_and_an_older_program_of_ours_is_replaced(self, tmp_path: Path) -> None:
         write(tmp_path / ".gogui-prefs", "#FilePreferences\nnet.sf.gogui.gogui.imagesize=24\n")

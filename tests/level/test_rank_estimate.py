@@ -154,6 +154,7 @@ def test_moves_between_equals_tell_nothing() -> None:
     measure = partial(rank_estimate.measured_moves, UniformEvaluator(), UniformEvaluator())
     assert not np.isnan(measure(played(60), WHITE, most=2)[1, 4]), "they are evenly chosen"
     assert np.isnan(measure(played(60), BLACK, most=100)[:, 3]).sum() == 5, "from move 51 on"
+    assert np.isnan(measure(played(154), BLACK, most=100)[:, 5]).sum() == 75, "from move 151 on"
     looked = measure(played(60), WHITE, most=100)
     assert looked.shape == (30, len(rank_estimate.COLUMNS))
     np.testing.assert_allclose(looked[:, :2], 0, atol=1e-6)
@@ -288,7 +289,7 @@ def test_records_that_tell_nothing_are_left_out(text: str, reason: str) -> None:
 
 def test_even_games_without_komi_with_a_late_pass_or_of_unknown_rules_count() -> None:
     even = moves_text(30)
-    for text in ("PB[Ann]PW[Bo]KM[0]HA[1]", "PB[Ann]PW[Bo]RU[Grandpa]KM[six]BR[?]WR[初段]", "PB[ Ann]PW[Bo ]"):
+    for text in ("PB[Ann]PW[Bo]KM[0]HA[1]", "PB[Ann]PW[Bo]RU[Grandpa]KM[six]BR[?]WR[初段]", "PB[ Ann]PW[Bo ]KM[10]"):
         assert ranked(text + even + ";B[];W[ab]") == ({"Ann", "Bo"}, {}, [])
 
 

@@ -110,15 +110,11 @@ def test_an_installation_without_that_network_says_so(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     "changes",
     [
-        {"network": 1},
-        {"format": 1},
-        {"boards": {"9": {"skills": {"20k": 1.0}}}},
-        {"boards": []},
-        {"boards": {"9x9": {"skills": {}}}},
-        {"boards": {"9": {"skills": dict.fromkeys(LEVELS, "1")}}},
-        {"boards": {"9": {"skills": dict.fromkeys(LEVELS, float("nan"))}}},
+        {"network": 1}, {"format": 1}, {"boards": {"9": {"skills": {"20k": 1.0}}}}, {"boards": []},
+        {"boards": {"9x9": {"skills": {}}}}, {"boards": {"9": {"skills": dict.fromkeys(LEVELS, "1")}}},
+        {"boards": {"9": {"skills": dict.fromkeys(LEVELS, float("nan"))}}}
     ],
-)
+)  # fmt: skip
 def test_a_damaged_table_is_refused(tmp_path: Path, changes: dict[str, object]):
     write(tmp_path / "x.levels.json", **changes)
     with pytest.raises(ModelError, match="cannot be read"):

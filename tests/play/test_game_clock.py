@@ -105,6 +105,7 @@ def test_other_text_is_refused(text: str) -> None:
         ("2h", TimeLeft(True, 3725, 0, 0, 0), "1:02:05"),
         ("10m+3x30s", TimeLeft(True, 9, 3, 30, 0), "0:09"),
         ("10m+3x30s", TimeLeft(True, 0, 1, 7.5, 0), "0:08 (1 period)"),
+        ("10m+3x30s", TimeLeft(True, 0, 3, 30, 0), "0:30 (3 periods)"),
         ("10m+15/5m", TimeLeft(True, 0, 0, 130, 2), "2:10 (2 moves)"),
         ("10m+15/5m", TimeLeft(True, 0, 0, 130, 1), "2:10 (1 move)"),
         ("10m+3x30s", TimeLeft(False, 0, 0, 0, 0), "0:00"),

@@ -22,6 +22,7 @@ from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import format_vertex
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.play import GameClock, GameSession, GameSettings, Phase, SessionExtras, SharedEngines, state_of
+from gtp_engine.people.play.game_state import node_values
 from gtp_engine.search.limits import CancelToken
 from gtp_engine.sgf import GameNode, GameTree, format_sgf
 
@@ -418,6 +419,10 @@ class TestRecords:
         assert (loaded.settings.human, loaded.settings.human_name) == (WHITE, "B")
         other = GameSession.load(engine, "(;SZ[7]PB[Tengen];B[dd])", human=BLACK)
         assert (other.is_engine_turn, other.settings.human_name) == (True, "Human")
+        assert GameSession.load(engine, "(;SZ[7]PB[Tengen];B[dd];W[cc])").settings.human == WHITE
+        assert [GameSettings(handicap=number).stones for number in (0, 1, 2, 9)] == [0, 0, 2, 9]
+        turns = [node_values(GameTree(f"(;SZ[9]PL[{text}])").root).get("player") for text in ("w", "Black", "?")]
+        assert turns == ["white", "black", None]
 
     @pytest.mark.parametrize(
         ("record", "komi", "expected"),

@@ -94,6 +94,9 @@ def test_what_is_said_of_moves_by_their_marks_and_points() -> None:
     assert "is a fine move: hard" in marks["TE"] and "is an unusual move that loses nothing" in marks["IT"]
     sizes = {lost: comment_on(replace(usual, points_lost=lost), before, after) for lost in (2.0, 4.9, 5.0)}
     assert ["a big mistake" in sizes[lost] for lost in sizes] == [False, False, True]
+    marked = [replace(usual, number=number, mark=mark) for number, mark in enumerate(("DO", "IT", "TE"), start=1)]
+    nodes = nodes_of(annotated(RECORD, replace(review, moves=tuple(marked))))[1:4]
+    assert [node.get_raw(move.mark) for node, move in zip(nodes, marked, strict=True)] == [b"", b"", b"1"]
     leads = [lead_text(lead) for lead in (0.04, -0.04, 0.05, -0.06)]
     assert leads == ["the game is even"] * 2 + ["Black leads by 0.1", "White leads by 0.1"]
 

@@ -9,7 +9,7 @@ from review.review_support import RECORD, analysis_of, review_of, silent, stoppi
 from gtp_engine import Config, Game, Rules
 from gtp_engine.base.errors import ConfigError, SgfError
 from gtp_engine.people.review import Candidate, Effort, Finding, GameAnalysis, SavedWork, game_analysis, read_game
-from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest
+from gtp_engine.people.review.game_analysis import SECOND_FACTOR, of_interest, seeded
 from gtp_engine.people.review.game_line import GamePosition
 
 
@@ -149,6 +149,10 @@ def test_small_boards_get_more_visits_in_the_same_time() -> None:
     assert read_game(b"(;SZ[5:9];B[cc])", rules=Rules()).points == 45
     assert Effort(visits=50).first_visits(81) == 50
     assert Effort(total=60.0).first_visits(81) is None
+    passes = [Effort(**given).has_second_pass for given in ({}, {"visits": 9}, {"total": 9.0}, {"seconds": 9.0})]
+    assert passes == [True, True, True, False]
+    seeds = [seeded(Config().with_values({"search.seed": seed})).search.seed for seed in (None, 0, 7)]
+    assert seeds == [1, 0, 7]
     findings = analysis_of(None).run(read_game(b"(;SZ[5];B[cc])", rules=Rules()), SavedWork(None, ""), silent)
     assert min(finding.visits for finding in findings) >= 357
 

@@ -9,7 +9,7 @@ from review.review_support import RECORD, review_of
 
 from gtp_engine import BLACK, Color, Game, GameTree, InvalidColorError, Rules
 from gtp_engine.people.review import Candidate, Effort, Finding, GameReview, new_review, read_game, review_game
-from gtp_engine.people.review.game_review import _accuracy, points_lost, seen_by
+from gtp_engine.people.review.game_review import Answer, _accuracy, points_lost, seen_by
 
 LINE = read_game(RECORD, rules=Rules())  # B C3, W B4, B D2, W A5, B B3, W E1
 
@@ -67,15 +67,14 @@ def test_accuracy_halves_every_three_points() -> None:
 
 
 def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:
-    assert reviewed([0] * 7, OTHERS, prior=0.01).moves[0].mark == "IT"
-    assert reviewed([0] * 7, OTHERS, prior=0.2).moves[0].mark is None
+    assert [reviewed([0, -0.5, *[0] * 5], OTHERS, prior).moves[0].mark for prior in (0.05, 0.051)] == ["IT", None]
     assert reviewed([48] * 7, OTHERS, prior=0.01).moves[0].mark is None
 
 
 def test_a_move_of_small_prior_that_is_far_better_than_all_others_is_fine() -> None:
     review = reviewed([0] * 7, ["C3", *OTHERS[1:]], prior=0.01)
     assert review.moves[0].mark == "IT", "with nothing to compare it to"
-    first = replace(review.findings[0], candidates=(candidate("C3", 0), candidate("A1", -4)))
+    first = replace(review.findings[0], candidates=(candidate("C3", 0), candidate("A1", -2)))
     assert new_review(LINE, [first, *review.findings[1:]], "test").moves[0].mark == "TE"
 
 
@@ -131,6 +130,14 @@ def test_a_move_that_loses_a_close_game_is_a_mistake_whatever_its_points() -> No
     review = weighed((0.5, 0.5), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7), (0.1, -0.7))
     assert [(move.number, move.mark) for move in review.mistakes] == [(1, "DO")]
     assert weighed(*[(0.5, 0.5), (0.1, 0.0)], *[(0.1, 0.0)] * 5).mistakes == [], "less than a point is no mistake"
+    losses = ((1.99, 0.09, False), (2.0, 0.0, False), (1.0, 0.1, False), (0.99, 0.1, False), (1.0, 0.1, True))
+    names = ("points_lost", "winrate_lost", "is_decided")
+    moves = [replace(review.moves[0], **dict(zip(names, each, strict=True))) for each in losses]
+    assert [move.is_mistake for move in moves] == [False, True, True, False, False]
+    moves = [replace(moves[0], points_lost=lost) for lost in (0.0, 30.0, 2.0, 5.0, 10.0)]
+    assert replace(review, moves=tuple(moves)).side("B").blunders == {"2": 4, "5": 3, "10": 2}
+    assert _accuracy(moves[:2])[1] == (0.0, 100.0), "an interval does not leave the scale"
+    assert [Answer("A1", lost, ()).is_right for lost in (0.99, 1.0)] == [True, False]
 
 
 @pytest.mark.parametrize(("color", "seen"), [("B", (0.3, -2.5)), ("W", (0.7, 2.5))])

@@ -13,7 +13,7 @@ from gtp_engine import Config, Rules
 from gtp_engine.config.human import profile_of, rank_name
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.positions import conditions_of_row
-from gtp_engine.people.review import GameReview, People, completed, read_game
+from gtp_engine.people.review import GameReview, People, completed, lessons, read_game
 from gtp_engine.people.review.game_analysis import Effort, GameAnalysis
 from gtp_engine.people.review.game_review import PeopleChoice
 from gtp_engine.people.review.lessons import LearningRecord, _is_next
@@ -85,6 +85,8 @@ def test_a_rank_that_is_not_known_is_not_invented() -> None:
     assert found.side("B").played_like.note == "the network uniform has no table of ranks"
     review = with_mistakes(RECORD.replace(b"BR[3k]", b"BR[3p]"))
     assert completed(review, analysis_of(), people_who_play(review, 1)[0]).side("B").played_like.rank == "9d"
+    assert [lessons._comparable(rank) for rank in ("25k", "1d", None)] == ["20k", "1d", None]
+    assert [lessons._above(rank, 2) for rank in ("9d", "1k", "20k")] == ["9d", "2d", "18k"]
 
 
 def test_every_move_that_was_compared_is_an_answer_and_right_if_it_loses_less_than_a_point() -> None:

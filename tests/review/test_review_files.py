@@ -190,7 +190,8 @@ def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:
 
 
 def test_a_time_on_the_command_line_overrides_the_visits_of_the_configuration(game: Path, tmp_path: Path) -> None:
-    assert [ReviewSettings(total=text).total for text in ("90", " 1.5Min", "2m")] == ["90.000000"] * 2 + ["120.000000"]
+    seconds = {"90": 90, " 1.5Min": 90, "2m": 120, "3 sec": 3, "4s": 4, "1h": 3600}
+    assert {text: float(ReviewSettings(total=text).total or 0) for text in seconds} == seconds
     (tmp_path / "config.toml").write_text("[search]\nvisits = 50\n")
     words = ["review", str(game), "--config", str(tmp_path / "config.toml"), "--seconds", "0.001"]
     assert CliRunner().invoke(cli, words).exit_code == 0

@@ -78,6 +78,7 @@ async def test_what_each_role_may_do() -> None:
 
         async def token_for(role: str, **headers: str) -> object:
             response = await client.get(f"/invitation?role={role}", headers=headers)
+            assert response.status != 200 or response.headers["Cache-Control"] == "no-store"
             return (await response.json())["token"] if response.status == 200 else response.status
 
         everything = {"Authorization": f"Bearer {TOKEN}"}
@@ -153,7 +154,9 @@ async def test_only_proxies_of_ours_are_believed() -> None:
             assert told == [f"wrong token from {expected}"]
             for path, expected in (("/", "./"), ("/index.html", "index.html")):  # below the prefix of a proxy
                 response = await client.get(f"{path}?token={TOKEN}", headers=forwarded, allow_redirects=False)
-                assert ("Secure" in response.headers["Set-Cookie"]) == bool(proxy)
+                cookie = response.headers["Set-Cookie"].split("; ")
+                assert {"HttpOnly", "SameSite=Strict", "Max-Age=2592000"} <= {*cookie}
+                assert ("Secure" in cookie) == bool(proxy)
                 assert response.headers["Location"] == expected
 
 
@@ -185,8 +188,11 @@ async def test_every_response_keeps_pages_of_others_out() -> None:
             policy = response.headers["Content-Security-Policy"]
             assert policy.startswith("default-src 'none'; script-src 'self';")
             assert "unsafe" not in policy
+            assert policy.endswith("base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
             assert response.headers["X-Content-Type-Options"] == "nosniff"
-            assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+            assert (response.headers["X-Frame-Options"], response.headers["Referrer-Policy"]) == ("DENY", "no-referrer")
+            for each in ("Opener", "Resource"):
+                assert response.headers[f"Cross-Origin-{each}-Policy"] == "same-origin"
             assert "Access-Control-Allow-Origin" not in response.headers
 
 

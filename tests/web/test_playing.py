@@ -131,13 +131,8 @@ async def test_the_board_uses_the_window(windows: Windows, port: int) -> None:
     """On a phone on its side, and at 200%, it had 300 pixels and all else was below; 1920 were not used."""
     page = await windows.page(f"http://127.0.0.1:{port}/", width=844, height=390)
     await new_game(page, size="19", human="B", clock="byoyomi")
-    for width, height, least in (
-        (844, 390, 0.92),
-        (640, 400, 0.9),
-        (1024, 700, 0.85),
-        (1920, 1080, 0.9),
-        (2560, 1440, 0.9),
-    ):
+    sizes = {(844, 390): 0.92, (640, 400): 0.9, (1024, 700): 0.85, (1920, 1080): 0.9, (2560, 1440): 0.9}
+    for (width, height), least in sizes.items():
         await page.set_viewport_size({"width": width, "height": height})
         board = await page.locator("#board svg").bounding_box()
         status = await page.locator("#status").bounding_box()
