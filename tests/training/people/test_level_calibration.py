@@ -140,7 +140,11 @@ def row_of(network: str) -> str:
 
 def test_lines_of_another_network_and_an_interrupted_one_do_not_count_and_a_damaged_one_is_named(tmp_path: Path):
     path, ours = tmp_path / "games.jsonl", NETWORKS.human.info.name
-    path.write_text("".join(f"{row_of(name)}\n" for name in (ours, "another", "")))
+    others = [
+        row_of(ours).replace(f'"{name}": {value}', f'"{name}": 9') for name, value in {"size": 7, "handicap": 0}.items()
+    ]
+    path.write_text("".join(f"{line}\n" for line in (*map(row_of, (ours, "another", "")), *others)))
+    assert len(read_games(path)) == 5
     assert [row.network for row in Measurement(NETWORKS, 7, path, batch=4, log=print).games()] == [ours, ""]
     path.write_text(f"{row_of('fake')}\n" * 2 + row_of("fake")[:20])
     assert len(read_games(path)) == 1, "two processes had played the same games, which counted twice"
@@ -171,7 +175,7 @@ def test_ranks_are_rated_by_all_games(tmp_path: Path):
         row for low, high in pairwise(levels) for row in games_between(skills[low], skills[high], won=30, games=40)
     ]
     board = checked_board(measurement_of(tmp_path / "games.jsonl", games), skills, games=0, handicap_games=0)
-    assert board["skills"] == skills
+    assert board["skills"] == skills and board["elo"][LEVELS[0]] == 0
     assert board["games"] == {"all": len(games), "checks": len(games)}
     assert [board["elo"][high] - board["elo"][low] for low, high in pairwise(levels)] == pytest.approx(
         [191] * (len(levels) - 1), abs=25
