@@ -67,6 +67,8 @@ def test_settings_come_back_from_their_words(settings: TimeSettings) -> None:
 def test_bad_gtp_time_settings_are_refused(words: str) -> None:
     with pytest.raises(TimeSettingsError):
         TimeSettings.parse_gtp(words.split())
+    with pytest.raises(TimeSettingsError, match=r"time settings of the kind '.*'; call TimeSettings.absolute, fischer"):
+        TimeSettings(words)  # type: ignore[arg-type]
 
 
 # --- Counting
@@ -87,10 +89,10 @@ def test_drift_is_added_to_each_move_of_its_own_count() -> None:
 def test_reset_starts_again_and_forgets_what_time_left_implied() -> None:
     for settings in (NONE, ABSOLUTE, CANADIAN, BYOYOMI, FISCHER, CAPPED):
         clock = Clock(settings)
-        clock.spend(1e6)
         clock.set_time_left(3, 2)
+        clock.spend(1e6)
         clock.reset()
-        assert (clock.settings, clock.left) == (settings, full_time(settings))
+        assert (clock.settings, clock.left, clock.is_confirmed) == (settings, full_time(settings), True)
 
 
 @given(settings=ANY, moves=st.lists(SECONDS, max_size=20))

@@ -1,9 +1,10 @@
 """Records without CA: words about Go, or names alone, tell the encoding."""
 
 import pytest
+from texts import texts
 
 from gtp_engine.sgf import parse_sgf
-from gtp_engine.sgf.foreign.encodings import encoding_of
+from gtp_engine.sgf.foreign.encodings import encoding_of, is_binary
 from gtp_engine.sgf.game_tree import GameTree
 
 JAPANESE = (
@@ -50,24 +51,9 @@ def test_other_texts_stay_latin_1(encoding: str, text: str) -> None:
     assert encoding_of(f"(;PB[{text}]PW[{text}];B[pd])".encode(encoding)) in ("latin-1", "cp1252")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "charset", "name"),
-    [
-        ("iso2022_jp", "ISO-2022-JP", "許家元"),
-        ("iso2022_kr", "ISO-2022-KR", "이세돌"),
-        ("hz", "HZ-GB-2312", "柯洁"),
-        ("iso8859-7", "ISO-8859-7", "Παπάς"),
-        ("cp1254", "ISO-8859-9", "Güneş"),
-        ("cp1255", "windows-1255", "משה"),
-        ("cp866", "IBM866", "Сергей"),
-        ("mac-roman", "macintosh", "Müller"),
-        ("cp850", "cp850", "José"),
-        ("koi8-r", "KOI8-R", "Илья"),
-        ("iso8859-2", "ISO-8859-2", "Łukasz"),
-        ("cp874", "TIS-620", "สมชาย"),
-    ],
-)
-def test_every_usual_encoding_that_a_record_names_is_read(encoding: str, charset: str, name: str) -> None:
+@pytest.mark.parametrize(("kind", "charset", "name"), texts("encodings"))
+def test_every_usual_encoding_that_a_record_names_is_read(kind: str, charset: str, name: str) -> None:
+    encoding = kind.removeprefix("in ")
     data = f"(;CA[{charset}]SZ[9]PB[{name}]C[{name}];B[cc];W[dd])".encode(encoding)
     record = parse_sgf(data)
     assert (record.black_name, len(record.moves)) == (name, 2)
@@ -77,5 +63,11 @@ def test_every_usual_encoding_that_a_record_names_is_read(encoding: str, charset
 @pytest.mark.parametrize(("encoding", "name"), [("iso2022_jp", "能見表一"), ("iso2022_kr", "박정환")])
 def test_shifts_of_iso_2022_are_known_without_a_name(encoding: str, name: str) -> None:
     """The bytes of these characters are letters and brackets elsewhere."""
-    record = parse_sgf(f"(;SZ[9]PB[{name}]EV[{name}];B[cc];W[dd])".encode(encoding))
-    assert (record.black_name, len(record.moves)) == (name, 2)
+    data = f"(;SZ[9]PB[{name}]EV[{name}];B[cc];W[dd])".encode(encoding)
+    for record in map(parse_sgf, (data, data.replace(b"\x1b$B", b"\x1b$@"))):  # that of 1978
+        assert (record.black_name, len(record.moves)) == (name, 2) and not is_binary(data)
+
+
+def test_pictures_are_no_text() -> None:
+    files = (b"\x89PNG\r\n\x1a\n\0\0\0\r", b"(;B[aa])\x10", "(;C[é])".encode("utf-16"), b"(;B[aa])\x1a\0\0", b"")
+    assert [is_binary(data) for data in files] == [True, True, False, False, False]
