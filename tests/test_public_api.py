@@ -150,8 +150,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize("former", ["gtp_engine.play", "gtp_engine.review", "gtp_engine.play.game_session"])
 def test_modules_that_moved_are_found_under_their_former_names(former: str) -> None:
     sys.modules.pop(former, None)
-    finder = FormerModules("gtp_engine", {"play": "people.play"}, gone="3.0")
-    assert finder.find_spec("other.play") is finder.find_spec("gtp_engine.go") is None
+    assert FormerModules("gtp_engine", {"play": "people.play"}, gone="3.0").find_spec("other.play") is None
     now = former.replace("gtp_engine.", "gtp_engine.people.")
     with pytest.warns(DeprecationWarning, match=f"{former} is now {now}; the former name goes with version 3.0"):
         assert importlib.import_module(former) is importlib.import_module(now)

@@ -10,6 +10,7 @@ import pytest
 
 from gtp_engine.base.errors import ConfigError
 from gtp_engine.people.front_ends import FRONT_ENDS, Change, EngineCommand, apply, difference, programs
+from gtp_engine.people.front_ends.front_end import quoted
 
 COMMAND = EngineCommand("/opt/my engine/gtp-engine", ("--model", "/nets/a b.onnx", "--level", "5k"), platform="linux")
 SIMPLE = EngineCommand("/opt/gtp-engine", ("--level", "5k"), platform="linux")
@@ -158,6 +159,9 @@ class TestLizzie:
     def test_blanks_are_quoted(self) -> None:
         line = '"/opt/my engine/gtp-engine" --model "/nets/a b.onnx" --level 5k'
         assert FRONT_ENDS["lizzie"].printed(COMMAND) == f"Engine command: {line}"
+        assert quoted(("a b", "", "c")) == '"a b" "" c'
+        with pytest.raises(ConfigError, match="expected no double quote"):
+            quoted(('a"b',))
 
 
 class TestGoGui:

@@ -72,11 +72,6 @@ def test_an_original_mark_or_comment_is_kept() -> None:
     assert node.get("C").startswith("well\n\nWhite A5 is a big mistake")
 
 
-def test_own_output_is_recognised() -> None:
-    assert is_own_output(mistaken())
-    assert not is_own_output(RECORD) and not is_own_output(b"nothing")
-
-
 def test_territory_is_marked_on_request() -> None:
     node = nodes_of(annotated(RECORD, review_of(), territory=True))[-1]
     assert (2, 2) in node.get("TB") and (3, 1) in node.get("TW")
@@ -170,6 +165,7 @@ def test_a_review_is_read_from_its_own_record() -> None:
     found = stored_findings(record, line)
     assert [replace(each, played_prior=None) for each in review.findings] == found
     assert stored_findings(RECORD, line) is None, "no review"
+    assert [is_own_output(data) for data in (record, RECORD, b"nothing")] == [True, False, False]
 
 
 @pytest.mark.parametrize("damage", ["bomb", "board", "text", "point", "number", "gone"])

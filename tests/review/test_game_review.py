@@ -131,8 +131,8 @@ def test_a_move_that_loses_a_close_game_is_a_mistake_whatever_its_points() -> No
     assert [(move.number, move.mark) for move in review.mistakes] == [(1, "DO")]
     assert weighed(*[(0.5, 0.5), (0.1, 0.0)], *[(0.1, 0.0)] * 5).mistakes == [], "less than a point is no mistake"
     losses = ((1.99, 0.09, False), (2.0, 0.0, False), (1.0, 0.1, False), (0.99, 0.1, False), (1.0, 0.1, True))
-    names = ("points_lost", "winrate_lost", "is_decided")
-    moves = [replace(review.moves[0], **dict(zip(names, each, strict=True))) for each in losses]
+    first = review.moves[0]
+    moves = [replace(first, points_lost=lost, winrate_lost=rate, is_decided=sure) for lost, rate, sure in losses]
     assert [move.is_mistake for move in moves] == [False, True, True, False, False]
     moves = [replace(moves[0], points_lost=lost) for lost in (0.0, 30.0, 2.0, 5.0, 10.0)]
     assert replace(review, moves=tuple(moves)).side("B").blunders == {"2": 4, "5": 3, "10": 2}

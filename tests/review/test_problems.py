@@ -317,8 +317,8 @@ COLLECTION = (
 def test_a_file_of_problems_is_split_and_a_game_is_none() -> None:
     assert len(problems_in(COLLECTION.encode())) == 2, "without the title"
     assert problems_in(b"(;SZ[9];B[aa])") == problems_in(b"(;SZ[9]HA[2]AB[aa][bb];W[cc])") == []
-    long_game = "(;SZ[19]AB[aa]AW[ss]" + ";B[dd];W[pp]" * 31 + ")"
-    assert problems_in(long_game.encode()) == []
+    long_game = "(;SZ[19]AB[aa]AW[ss]" + ";B[dd];W[pp]" * 30
+    assert [len(problems_in(f"{long_game}{more})".encode())) for more in ("", ";B[cc]")] == [1, 0]
 
 
 def test_a_problem_says_who_moves_and_which_lines_are_right() -> None:
@@ -329,6 +329,11 @@ def test_a_problem_says_who_moves_and_which_lines_are_right() -> None:
     ]  # fmt: skip
     assert (second["first"], second["comment"]) == ("black", "later"), "of the first move"
     assert [node.get("is_right") for node in second["nodes"]] == [None, None, True, False]
+    words = dict.fromkeys(("so CORRECT", "Solved!", "正解"), True) | dict.fromkeys(
+        ("no: WRONG", "failed", "실패"), False
+    )
+    found = {word: problem_values(f"(;SZ[9]AB[aa]AW[bb];B[cc]C[{word}])".encode())["nodes"][0] for word in words}
+    assert {word: node["is_right"] for word, node in found.items()} == words
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from gtp_engine.engine.game_end import StatusEstimate
 from gtp_engine.go.constants import padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
-from gtp_engine.people.review.finished_reviews import csv_of, summary, terminal_report
+from gtp_engine.people.review.finished_reviews import _graph, csv_of, summary, terminal_report
 from gtp_engine.people.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
@@ -170,6 +170,8 @@ def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
     assert max(len(line) for line in text.splitlines()) <= 60
     result["positions"] = [{"lead": -8.0}] * 9
     assert terminal_report(result | {"notes": []}, width=60, color=False).splitlines()[1].strip() == "+8.0"
+    rows = [line[8:] for line in _graph([4.0, -4.0, 0.6], 60).splitlines()[1:]]
+    assert rows == ["█  "] * 3 + ["█ █", "───"] + [" █ "] * 4
 
 
 def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:

@@ -51,7 +51,7 @@ async def test_the_token() -> None:
         assert await status(client, f"/gtp?token={TOKEN[:-1]}") == 401
         assert await status(client, "/gtp?token=") == 401
         assert await status(client, Authorization=f"Basic {TOKEN}") == 401
-        assert await status(client, Authorization=f"Bearer {TOKEN}") == LET_THROUGH
+        assert await status(client, Authorization=f"bearer {TOKEN}") == LET_THROUGH
         assert await status(client, f"/gtp?token={TOKEN}") == LET_THROUGH
         assert await status(client, "/nothing/here") == 401, "no one learns what there is"
         assert await status(client, "/nothing/here", Authorization=f"Bearer {TOKEN}") == 404
