@@ -151,8 +151,7 @@ class EvaluatorInfo:
 
         The first time the files are read.
         """
-        parts = [*map(sha256_of, self.files), self.settings]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return hashlib.sha256("\0".join([*map(sha256_of, self.files), self.settings]).encode()).hexdigest()
 
     def batches(self, width: int, height: int, *, size: int, count: int, repeats: bool) -> tuple[int, int]:
         """Return how many positions a search on a board of this size has evaluated at once, and batches under way.

@@ -512,8 +512,7 @@ def _value_black(found: Interval, komi: float) -> float:
     """Return Black's result in [−1, 1]: what of the error bars is more than komi, less what is not."""
     if found.upper - found.lower < _EXACT:
         return float(np.sign(found.value - komi))
-    share = (found.upper - komi) / (found.upper - found.lower)
-    return 2.0 * min(1.0, max(0.0, share)) - 1.0
+    return 2.0 * min(1.0, max(0.0, (found.upper - komi) / (found.upper - found.lower))) - 1.0
 
 
 def _header_of(path: Path, lines: Sequence[str]) -> BookHeader:

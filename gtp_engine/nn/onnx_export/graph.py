@@ -134,8 +134,7 @@ class BoardGraph(Graph):
     @cached_property
     def _square(self) -> Tensor:
         """(√(H·W) − 14)² · 0.01 − 0.1: the factor of the mean in the third of the value head's pooled values."""
-        square = self.add("Mul", self._spread, self._spread)
-        return self.add("Sub", square, self.floats(0.1))
+        return self.add("Sub", self.add("Mul", self._spread, self._spread), self.floats(0.1))
 
     def trunk_matrix(self, weights: FloatArray) -> Tensor:
         """Return the matrix [2C, O] for (mean, max) equivalent to `weights` [3C, O] for (mean, mean · spread, max).

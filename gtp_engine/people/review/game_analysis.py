@@ -183,8 +183,7 @@ def scoring_evaluator(what: str, evaluator: Evaluator | None) -> Evaluator:
 
 def seeded(config: Config) -> Config:
     """Return the configuration with a seed: its own or SEED."""
-    seed = SEED if config.search.seed is None else config.search.seed
-    return config.with_values({"search.seed": seed})
+    return config.with_values({"search.seed": SEED if config.search.seed is None else config.search.seed})
 
 
 class SavedWork:

@@ -95,8 +95,7 @@ def parse_line(line: str) -> Command | None:
         return None
     name, _, arguments = text.partition(" ")
     arguments = arguments.strip(" ")
-    words = tuple(word for word in arguments.split(" ") if word)
-    return Command(name, words, arguments, identifier)
+    return Command(name, tuple(word for word in arguments.split(" ") if word), arguments, identifier)
 
 
 def is_interrupt(raw: bytes) -> bool:
@@ -106,8 +105,7 @@ def is_interrupt(raw: bytes) -> bool:
 
 def clean_reply(text: str) -> str:
     """Return `text` fit for a reply: no control characters, no blank lines, no spaces at the end of a line."""
-    lines = text.translate(_OUTPUT_TABLE).split("\n")
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    return "\n".join(line.rstrip() for line in text.translate(_OUTPUT_TABLE).split("\n") if line.strip())
 
 
 SendPiece = Callable[[str], None]

@@ -90,7 +90,8 @@ def get_random_seed(server: GtpServer, args: Command) -> str:
 @command("set_random_seed", "SEED", syntax="invalid seed", exact=True)
 def set_random_seed(server: GtpServer, args: Command) -> None:
     """Set the seed of the random numbers, an integer of at most 18 digits."""
-    server.engine.set_seed(parse_integer(args[0], failure="invalid seed"))
+    seed = parse_integer(args[0], failure="invalid seed")
+    server.engine.set_seed(seed)
 
 
 @command("kgs-game_over", "")

@@ -71,7 +71,8 @@ def _known(facts: Mapping[str, float]) -> list[str]:
 @command("is_legal", "COLOR VERTEX")
 def is_legal(server: GtpServer, args: Command) -> str:
     """Whether a move is legal, superko included: 1 or 0."""
-    return "1" if server.engine.game.is_legal(args[1], parse_color(args[0])) else "0"
+    color = parse_color(args[0])
+    return "1" if server.engine.game.is_legal(args[1], color) else "0"
 
 
 @command("all_legal", "COLOR")
@@ -114,7 +115,8 @@ def findlib(server: GtpServer, args: Command) -> str:
 @command("captures", "COLOR")
 def captures(server: GtpServer, args: Command) -> str:
     """Number of stones a color has captured."""
-    return str(server.engine.game.captures[parse_color(args[0])])
+    color = parse_color(args[0])
+    return str(server.engine.game.captures[color])
 
 
 @command("last_move", "")

@@ -56,7 +56,8 @@ def clear_board(server: GtpServer, args: Command) -> None:
 @command("komi", "KOMI", syntax="komi not a float", exact=True)
 def komi(server: GtpServer, args: Command) -> None:
     """Set the komi, any finite number."""
-    server.engine.set_komi(parse_number(args[0], failure="komi not a float"))
+    points = parse_number(args[0], failure="komi not a float")  # before the engine, which may still be loading
+    server.engine.set_komi(points)
 
 
 @command("get_komi", "")
@@ -129,7 +130,8 @@ def kata_get_rules(server: GtpServer, args: Command) -> str:
 @command("kata-set-rules", "RULES...")
 def kata_set_rules(server: GtpServer, args: Command) -> None:
     """Set the rules: a name such as chinese, or JSON as kata-get-rules prints it; the position stays."""
-    server.engine.set_rules(Rules.parse(args.text))
+    rules = Rules.parse(args.text)
+    server.engine.set_rules(rules)
 
 
 @command("kata-set-rule", "KEY VALUE", exact=True)
@@ -141,7 +143,8 @@ def kata_set_rule(server: GtpServer, args: Command) -> None:
 @command("kgs-rules", "RULES")
 def kgs_rules(server: GtpServer, args: Command) -> None:
     """Set the rules by KGS's name: chinese, japanese, aga or new_zealand; words that follow are ignored."""
-    server.engine.set_rules(Rules.parse_kgs(args[0]))
+    rules = Rules.parse_kgs(args[0])
+    server.engine.set_rules(rules)
 
 
 @command("time_settings", "MAIN_TIME OVERTIME STONES", syntax=_NOT_INTEGERS)
