@@ -117,7 +117,7 @@ class TestCommand:
     def test_mistakes(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")
         assert "--size '7' for a book with '5'" in self.run("make", path, "--size", 7, status=2)
-        assert "--komi" in self.run("make", path, "--komi", 7, status=2)
+        assert "--komi" in self.run("make", path, "--komi", 0, status=2)
         assert "--line 'C3 C3'" in self.run("show", path, "--line", "C3 C3", status=2)
         path.write_text(path.read_text().replace('"line": "C2"', '"line": "B2"'))
         assert "1 problem" in self.run("check", path, status=1)
