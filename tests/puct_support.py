@@ -106,6 +106,16 @@ def config(**values: object) -> Config:
     return Config().with_values({"search.seed": "1", **texts})
 
 
+PLAYED_OUT = """
+    . X O . O
+    X X O O .
+    . X O O O
+    X X O . O
+    . X O O O
+"""
+"""Black has ten points, White fifteen."""
+
+
 def game_from(text: str, to_play: int = BLACK, rules: str = "tromp-taylor", komi: float = 0.5) -> Game:
     diagram = parse_diagram(text)
     game = Game(diagram.width, diagram.height, Rules.parse(rules), komi)

@@ -63,6 +63,10 @@ SHARED_LIBERTIES = """
     O O X X O . O
     O X X X O O .
 """
+SEKI_OF_SEVEN = """
+    O . O . O X . X . O . O O X . X . X
+    O O O O O X X X X O O O O X X X X X
+"""
 BESIDE_NEUTRAL_POINTS = """
     . X . X . O . O .
     . X X X . O O O .
@@ -183,6 +187,13 @@ def test_both_sides_of_a_seki_live() -> None:
     assert ownership[parse_vertex("F2", width=17, height=2)] == 1
     assert ownership[parse_vertex("K2", width=17, height=2)] == -1
     assert settled(game, estimate_status(game, ownership_of(game, F2=0.5, K2=-0.5))).dead == frozenset()
+
+
+@pytest.mark.parametrize(("text", "life"), [(SEKI_DIAGRAM, 0.1), (SEKI_OF_SEVEN, 1.0)])
+def test_a_seki_is_safe_without_reading_if_seven_stones_would_be_taken(text: str, life: float) -> None:
+    game = game_of(text)
+    (ownership,) = read_out(game, [ownership_of(game, F2=0.1, K2=-0.1)], nodes=1)
+    assert [ownership[parse_vertex(vertex, width=game.width, height=2)] for vertex in ("F2", "K2")] == [life, -life]
 
 
 # --- scores ---

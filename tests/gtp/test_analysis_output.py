@@ -48,7 +48,7 @@ WHITE_REPORT = replace(REPORT, to_play=WHITE)
 def line(
     report: SearchReport, *flags: str, perspective: str = "sidetomove", is_kata: bool = True, **options: int
 ) -> str:
-    view = ReportView(GAME, perspective, report.to_play, None, {*flags})
+    view = ReportView(GAME, perspective, report.to_play, options.pop("pv_length", None), {*flags})
     return analysis_line(report, view, is_kata=is_kata, **options)
 
 
@@ -73,6 +73,7 @@ def test_visits_and_weights_are_those_of_the_positions() -> None:
     assert text.startswith("info move A1 visits 15 edgeVisits 12 ")
     assert " weight 15.5 " in text
     assert text.endswith(" pvVisits 16 6 1 pvEdgeVisits 13 2 1")
+    assert line(REPORT, "pvVisits", "pvEdgeVisits", pv_length=2).endswith(" pvVisits 13 2 pvEdgeVisits 13 2")
 
 
 def test_further_moves_follow_in_order() -> None:

@@ -218,6 +218,8 @@ def test_some_pairs_of_players_may_not_have_met() -> None:
     found = rate_players(points, prior_games=0)
     assert found.elo == pytest.approx([100, 0, -100], abs=1e-4)
     assert found.margin[1] < found.margin[0], "the one in the middle played more"
+    gaps = [np.diff(rate_players(each).elo[:2]) for each in (points, points[:2, :2])]
+    assert gaps[0] == pytest.approx(gaps[1]), "only pairs that met get a drawn game"
     points[1, 2] = points[2, 1] = 0.0
     with pytest.raises(RatingError, match="not connected by games"):
         rate_players(points)

@@ -9,6 +9,7 @@ from fake_evaluators import FakeEvaluator, rows_of
 from puct_reference import ReferenceSearch, mean_share
 from puct_support import (
     PLAIN,
+    PLAYED_OUT,
     PassingEvaluator,
     Searching,
     ShapedEvaluator,
@@ -178,15 +179,6 @@ def test_rows_equal_those_of_the_game(name: str) -> None:
 # --- the end of the game
 
 
-FINISHED = """
-    . X O . O
-    X X O O .
-    . X O O O
-    X X O . O
-    . X O O O
-"""
-
-
 @pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "aga", "aga-button", "stone-scoring", "new-zealand"])
 def test_finished_games_have_the_result_that_scoring_gives(rules: str) -> None:
     """Every node where passes ended the game has the score of the game that led there.
@@ -239,7 +231,7 @@ def test_a_conservative_pass_ends_no_game_at_the_root(rules: str) -> None:
 @pytest.mark.parametrize("conservative", [True, False])
 def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> None:
     """The search goes on from there all the same; the network is not told of passes that end nothing at the root."""
-    game = play_moves(game_from(FINISHED, BLACK, "tromp-taylor", 0.5), "pass pass")
+    game = play_moves(game_from(PLAYED_OUT, BLACK, "tromp-taylor", 0.5), "pass pass")
     evaluator = RowRecorder()
     with Searching(evaluator, symmetry_pruning=False, conservative_pass=conservative) as searcher:
         store = run(searcher, game, 100)
@@ -249,7 +241,7 @@ def test_a_pass_after_the_end_of_a_game_ends_it_again(conservative: bool) -> Non
 
 def test_a_search_may_let_a_pass_end_the_game_nevertheless() -> None:
     """Else a reading passes instead of taking stones that are dead only if the game goes on."""
-    game = game_from(FINISHED, WHITE, "tromp-taylor", 0.5)
+    game = game_from(PLAYED_OUT, WHITE, "tromp-taylor", 0.5)
     game.play(PASS)
     with Searching(symmetry_pruning=False, conservative_pass=True) as searcher:
         for passes_end in (True, False):

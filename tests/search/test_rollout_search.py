@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from board_helpers import score_area
 from busy_machine import bound
-from puct_support import game_from, moves_at, visits_of
+from puct_support import PLAYED_OUT, game_from, moves_at, visits_of
 from signatures import ROLLOUTS_FILE, rollouts_signature
 from superko_games import game_with_superko
 
@@ -90,15 +90,6 @@ TWO_GROUPS_AGAINST_ONE = """
     . O . O O O O O O
 """
 """Black has 16 points, White 20; under group tax Black's two groups pay four, White's pays two."""
-
-PLAYED_OUT = """
-    . X O . O
-    X X O O .
-    . X O O O
-    X X O . O
-    . X O O O
-"""
-"""Black has ten points, White fifteen."""
 
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["black", "white"])

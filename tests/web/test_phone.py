@@ -27,8 +27,9 @@ DROP = """(record) => {
 }"""
 
 
-async def tap(page: "Page", selector: str) -> None:
-    await page.locator(selector).first.tap()
+async def tap(page: "Page", *selectors: str) -> None:
+    for selector in selectors:
+        await page.locator(selector).first.tap()
 
 
 async def tap_point(page: "Page", vertex: str) -> None:
@@ -63,14 +64,9 @@ async def sounds(page: "Page") -> None:
     await tap_point(page, "E5")
     await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE} && sounds >= 1")
     heard = await page.evaluate("sounds")
-    await tap(page, "#preferences summary")
-    await tap(page, "[name=sound]")
-    await tap(page, "#back")
-    await tap(page, "#forward")
+    await tap(page, "#preferences summary", "[name=sound]", "#back", "#forward")
     assert await page.evaluate("sounds") == heard
-    await tap(page, "[name=sound]")
-    await tap(page, "#back")
-    await tap(page, "#forward")
+    await tap(page, "[name=sound]", "#back", "#forward")
     await until(page, f"sounds > {heard}")
 
 
@@ -86,8 +82,7 @@ async def moves(page: "Page") -> None:
     await tap_point(page, "C3")
     await until(page, f"{NUMBER} === '2 / 2' && {MY_MOVE}")
     await page.fill("#comment", "another corner")
-    await tap(page, "#edit")
-    await tap(page, "label:has([value=circle])")
+    await tap(page, "#edit", "label:has([value=circle])")
     await tap_point(page, "C3")
     await until(page, "document.querySelectorAll('#board .mark.circle').length === 1")
     await nothing_is_cut_off(page)

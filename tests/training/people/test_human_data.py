@@ -291,7 +291,7 @@ def test_the_command_that_measures_ranks(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_players_of_all_groups_are_looked_at_alike(tmp_path: Path) -> None:
-    lines = [*ranked_lines(6), *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
+    lines = [*ranked_lines(6) * 2, *(each for each in ranked_lines(30) if each["black_rank"] == "9d")]
     games = list(read_games([write_lines(tmp_path / "games.jsonl", lines)], pytest.fail))
     measure = partial(measured_moves, UniformEvaluator(), UniformEvaluator(), most=24)
     found = list(look_at(games, measure, RankFitSettings(players=5, moves=24, held_out=1.0)))
