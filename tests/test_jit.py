@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import float32
 
-from gtp_engine.compiled.jit import kernel
+from gtp_engine.compiled.jit import KernelCall, interpret_until_loaded, kernel
 
 PROGRAM = """
 import builtins
@@ -39,7 +39,13 @@ def half(number: float) -> float:
     return number / 2
 
 
-def test_a_kernel_is_called_by_the_classes_of_its_arguments() -> None:
+def test_each_engine_is_told_once_of_a_kernel_which_is_then_called_by_the_classes_of_its_arguments() -> None:
     """Later calls skip numba's look at the types: other classes must not meet the code of those before."""
+    told: list[KernelCall] = []
+    for _ in ("one engine", "another in the same process"):
+        interpret_until_loaded(told.append)
+        assert (half(3.0), half(5.0)) == (1.5, 2.5)
+    interpret_until_loaded(None)
+    assert [call.arguments for call in told] == [(3.0,), (3.0,)]
     numbers: list[Any] = [3.0, 5.0, 7, 1.0, float32(2.5), 3]
     assert [half(number) for number in numbers] == [1.5, 2.5, 3.5, 0.5, 1.25, 1.5]
