@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from busy_machine import bound
 from click.testing import CliRunner, Result
-from documents import commands_of
+from documents import cli_commands, commands_of
 
 from gtp_engine import MatchSettings, __version__
 from gtp_engine.arena.match.settings import Sprt
@@ -22,8 +22,8 @@ from gtp_engine.cli.options import build_config
 from gtp_engine.config import Config
 
 
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, list(arguments), prog_name="gtp-engine")
+def invoke(*arguments: str, **page: int) -> Result:
+    return CliRunner().invoke(cli, list(arguments), prog_name="gtp-engine", **page)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -67,12 +67,6 @@ class TestConfiguration:
             (flag,) = (param for param in cli.commands["gtp"].params if option.flag in param.opts)
             assert option.help.split(".")[0].split()[:3] == flag.help.split()[:3]  # type: ignore[attr-defined]
 
-    @pytest.mark.parametrize("command", ["review", "score", "solve"])
-    def test_the_help_of_an_analysis_lacks_what_changes_nothing_in_it(self, command: str) -> None:
-        text = " ".join(invoke(command, "--help-all").output.split())
-        assert "--resign" not in text
-        assert "--ogs-chat" not in text
-
     def test_flag_wins_over_file_and_file_over_default(self, served: list[Config], tmp_path: Path) -> None:
         file = tmp_path / "tengen.toml"
         file.write_text('[game]\nrules = "japanese"\n[search]\nvisits = 50\n[play]\nresign = false\n')
@@ -98,6 +92,15 @@ class TestConfigCommand:
         assert tomllib.loads(file.read_text())["search"] == {"visits": 9}
         invoke("--config", str(file))
         assert (served[0].game.rules, served[0].search.visits) == ("aga", 9)
+
+
+def flags_shown(*command: str) -> list[str]:
+    """Return the lines of a command's whole help that show its use, its flags and their subjects, without texts."""
+    option = "--help-all" if "--help-all" in invoke(*command, "--help").output else "--help"
+    text = invoke(*command, option, terminal_width=9999, max_content_width=9999).output
+    text = re.sub(r"\n {9,}", "  ", text)
+    lines = [line for line in text.splitlines() if re.match(r"  -|Options \[|Usage", line)]
+    return [re.sub(r"^  (-.*?)(  .*?)?( \[[^\]]*\])?$", r"  \1\3", line) for line in lines]
 
 
 class TestHelp:
@@ -130,19 +133,15 @@ class TestHelp:
         assert invoke("help").output == invoke("--help").output
         assert invoke("help", "play").output == invoke("play", "--help").output
 
-    def test_flags_are_grouped_by_section(self) -> None:
-        text = invoke("gtp", "--help-all").output
-        headings = [line for line in text.splitlines() if line.startswith("Options")]
-        sections = dict.fromkeys(option.section for option in Config.options())
-        assert headings == ["Options:", *(f"Options [{name}]:" for name in sections)]
-        flags = re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)
-        usual = ["--model", "--level", "--time-per-move", "--visits", "--rules", "--komi", "--board-size"]
-        assert flags[:11] == [*usual, "--ponder", "--resign", "--search", "--log"]
-        assert len(set(flags)) == len(flags)
-        analysis = re.findall(r"^  (--[a-z-]+)", invoke("analysis", "--help-all").output, re.MULTILINE)
-        assert analysis[:4] == ["--model", "--analysis-visits", "--analysis-time", "--parallel"]
-        assert "--visits VISITS" in text
-        assert "--search [auto|puct|rave|uct]" in text
+    def test_which_flags_commands_have_with_units_bounds_and_defaults(self) -> None:
+        """Those of `gtp` in the order of its page, those of other commands where they are others."""
+        usual, lines = flags_shown("gtp"), list[str]()
+        for command, _ in cli_commands():
+            flags = flags_shown(*command.split())
+            lacks = [flag.split()[0] for flag in usual[1:] if flag not in flags] if len(flags) > 100 else []
+            lines += [line for line in flags if command == "gtp" or line not in usual]
+            lines += ["  without " + " ".join(flag for flag in lacks if flag != "Options")] if lacks else []
+        assert lines == (Path(__file__).parent / "data" / "flags.txt").read_text("utf-8").splitlines()
 
 
 def test_engines_of_one_name_are_told_apart() -> None:
