@@ -69,13 +69,11 @@ class TestSabaki:
     @pytest.mark.parametrize(
         ("platform", "variable", "folder"),
         [
-            ("linux", None, ".config/Sabaki"),
-            ("linux", "XDG_CONFIG_HOME", "own/Sabaki"),
+            ("linux", None, ".config/Sabaki"), ("linux", "XDG_CONFIG_HOME", "own/Sabaki"),
             ("darwin", None, "Library/Application Support/Sabaki"),
-            ("win32", None, "AppData/Roaming/Sabaki"),
-            ("win32", "APPDATA", "own/Sabaki"),
+            ("win32", None, "AppData/Roaming/Sabaki"), ("win32", "APPDATA", "own/Sabaki"),
         ],
-    )
+    )  # fmt: skip
     def test_the_folder_is_the_platforms(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, variable: str | None, folder: str
     ) -> None:

@@ -23,18 +23,13 @@ CAPTURE_BESIDE = ". . . . . . . / . O O O X . . / . X X X O X . / . O O O . . ."
 @pytest.mark.parametrize(
     ("text", "vertex", "kind"),
     [
-        (FILLS_LIBERTY, "D5", SELF_ATARI),
-        (FILLS_LIBERTY, "G1", None),
-        (EYE, "A7", OWN_EYE),
-        (LADDER, "D4", LADDER_RUN),
+        (FILLS_LIBERTY, "D5", SELF_ATARI), (FILLS_LIBERTY, "G1", None), (SHORT_OF_LIBERTIES, "G1", None),
+        (EYE, "A7", OWN_EYE), (LADDER, "D4", LADDER_RUN),
         ("O . X O . . . / X . O . . . .", "B7", None),  # captures in place of running
-        (ATARI, "E5", None),
-        (ATARI, "G1", UNANSWERED_ATARI),
-        (ATARI, "pass", UNANSWERED_ATARI),
+        (ATARI, "E5", None), (ATARI, "G1", UNANSWERED_ATARI), (ATARI, "pass", UNANSWERED_ATARI),
         (f"{ATARI} / . . . . . . . / X X X . . . . / O O O . . . .", "D1", None),  # captures as many
-        (SHORT_OF_LIBERTIES, "G1", None),
     ],
-)
+)  # fmt: skip
 def test_kinds_of_blunders(text: str, vertex: str, kind: str | None):
     game = shape(text)
     point = PASS if vertex == "pass" else parse_vertex(vertex, width=7, height=7)

@@ -242,9 +242,8 @@ def test_a_report_names_players_and_what_was_left_out(table: rank_estimate.RankT
 
 def report_of(*texts: str, player: str | None = None) -> rank_estimate.RankReport:
     """Return a report by the table that ships, which is of the networks that ship."""
-    table = rank_estimate.read_rank_table(
-        table_path(model_path("tengen-human"), "tengen-human", rank_estimate.RANKS_ENDING)
-    )
+    name = "tengen-human"
+    table = rank_estimate.read_rank_table(table_path(model_path(name), name, rank_estimate.RANKS_ENDING))
     assert table.networks == ("tengen-b10c128", "tengen-human")
     parsed = [(f"{number}.sgf", parse_sgf(f"(;SZ[19]{text})".encode())) for number, text in enumerate(texts, start=1)]
     return rank_estimate.rank_players(MEASURE, table, parsed, player=player)
@@ -315,14 +314,11 @@ def test_a_record_that_breaks_off_says_where() -> None:
 @pytest.mark.parametrize(
     ("players", "programs"),
     [
-        ("PB[GNU Go 3.8]PW[Bo]", {"GNU Go 3.8"}),
-        ("PB[katago-b18]PW[LeelaZero]", {"katago-b18", "LeelaZero"}),
-        ("PB[Ann]BR[bot]PW[tengenbot]", {"Ann", "tengenbot"}),
-        ("PB[绝艺]PW[AlphaGo Master]", {"绝艺", "AlphaGo Master"}),
-        ("PB[Ainoko]PW[Raymond]", set()),
-        ("PB[Abbott]PW[Mai]WR[3d]", set()),
+        ("PB[GNU Go 3.8]PW[Bo]", {"GNU Go 3.8"}), ("PB[katago-b18]PW[LeelaZero]", {"katago-b18", "LeelaZero"}),
+        ("PB[Ann]BR[bot]PW[tengenbot]", {"Ann", "tengenbot"}), ("PB[Ainoko]PW[Raymond]", set()),
+        ("PB[绝艺]PW[AlphaGo Master]", {"绝艺", "AlphaGo Master"}), ("PB[Abbott]PW[Mai]WR[3d]", set()),
     ],
-)
+)  # fmt: skip
 def test_programs_are_named(players: str, programs: set[str]) -> None:
     _, _, notes = ranked(players + moves_text(20), players.replace("BR[bot]", "") + moves_text(21))
     assert {note.split(" looks like a program")[0] for note in notes} == programs

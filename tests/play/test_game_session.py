@@ -1,6 +1,7 @@
 """Games of a person against the engine, without a user interface."""
 
 import dataclasses
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -70,7 +71,8 @@ class TestMoves:
         with pytest.raises(errors.CannotUndoError):
             session.undo()
         assert len(session.game.moves) == 1
-        session.play("pass")
+        session.resign()
+        assert session.result == "B+R" and "PW[Human]" in session.to_sgf()
 
     def test_nothing_is_played_out_of_turn(self, engine: Engine) -> None:
         session = start(engine)
@@ -146,8 +148,15 @@ class TestCancelling:
         session.engine_move(cancel)
         watch.now += 100
         assert session.clock.left(BLACK).main == 60
+        session.clock.start(BLACK)
+        watch.now += 50
         session.engine_move()
-        assert session.phase is Phase.PLAYING
+        assert (session.phase, session.clock.running) == (Phase.PLAYING, WHITE)
+        clock, _ = engine.time_for_move(BLACK)
+        assert clock.settings == session.settings.time and clock.left.main <= 10, "the engine's own"
+        session.resign()
+        watch.now += 100
+        assert session.clock.left(WHITE).main == 60
 
 
 class TestEnd:
@@ -163,7 +172,9 @@ class TestEnd:
         assert len(session.dead) > 15, "the whole chain"
         session.toggle_dead("e4")
         session.toggle_dead("a7")
-        assert session.toggle_dead("b7") == [], "an empty point"
+        assert session.toggle_dead("b7") == session.toggle_dead("pass") == [], "no stones"
+        with pytest.raises(errors.GameStateError, match="both have passed"):
+            session.hint()
         assert session.accept_score() == str(proposed)
         assert session.phase is Phase.FINISHED
 
@@ -182,6 +193,8 @@ class TestEnd:
             session.play("pass")
             session.engine_move()
             assert session.phase is Phase.SCORING, "behind the dispute both passes count again"
+        session.resign()
+        assert session.result == "W+R"
 
     def test_after_a_dispute_the_engine_takes_the_dead_stones_off(self, engine: Engine) -> None:
         session = settled(engine, human=WHITE)
@@ -226,6 +239,9 @@ class TestEnd:
         again.play("pass")
         again.engine_move()
         assert again.result == "B+R", "another game"
+        black = settled(engine, komi=20.5, human=WHITE)
+        black.engine_move()
+        assert black.result == "W+R"
 
     def test_a_score_is_the_sum_of_what_each_side_has(self, engine: Engine) -> None:
         session = scoring(engine, rules="japanese", komi=1.5)
@@ -241,15 +257,17 @@ class TestEnd:
         session.accept_score()
         assert state_of(session)["owners"] == state["owners"]
 
-    @pytest.mark.parametrize("human", [BLACK, WHITE])
-    def test_time_runs_out(self, engine: Engine, human: int) -> None:
+    @pytest.mark.parametrize(
+        ("human", "late", "result"), [(BLACK, BLACK, "W+T"), (WHITE, BLACK, "W+T"), (WHITE, WHITE, "B+T")]
+    )
+    def test_time_runs_out(self, engine: Engine, human: int, late: int, result: str) -> None:
         watch = Time()
         session = start(engine, watch, human=human, time=TimeSettings.byoyomi(60, 10, 2))
-        session.clock.start(BLACK)
+        session.clock.start(late)
         watch.now += 79
         assert not session.check_time()
         watch.now += 2
-        with pytest.raises(errors.GameStateError, match=r"ended: W\+T"):
+        with pytest.raises(errors.GameStateError, match=f"ended: {re.escape(result)}"):
             session.play("d4")
         with pytest.raises(errors.GameStateError, match="time has run out"):
             session.resume()
@@ -302,6 +320,7 @@ class TestSettings:
     @pytest.mark.parametrize(("settings", "stones", "to_play"), [
         ({"handicap": 3}, 3, WHITE),
         ({"handicap": 1}, 0, BLACK),
+        ({"handicap": 1, "has_free_handicap": True}, 0, BLACK),
         ({"human": WHITE, "handicap": 6, "has_free_handicap": True}, 6, WHITE),  # placed by the engine
     ])  # fmt: skip
     def test_a_handicap_gives_no_komi(
@@ -326,17 +345,18 @@ class TestSettings:
         assert session.undo() == 1
         session.play("e3")
         assert "AB[ce][ee]" in session.to_sgf()
+        session = GameSession.load(engine, session.to_sgf(), extras=session.extras())
         session.play("c5")
         assert (session.phase, session.is_engine_turn, session.game.handicap) == (Phase.PLAYING, True, 3)
         assert vertices(session, [point for _, point in session.game.setup_stones]) == ["C5", "C3", "E3"]
 
     def test_komi_is_that_of_the_rules_unless_given(self, engine: Engine) -> None:
-        assert start(engine, rules="japanese").game.komi == 6.5
-        assert [start(engine, rules="japanese", komi=komi).game.komi for komi in (-3, 0)] == [-3, 0]
+        assert [start(engine, rules="japanese", komi=komi).game.komi for komi in (None, -3, 0)] == [6.5, -3, 0]
         assert start(engine).game.komi == 7.5
         assert start(engine, width=9).game.komi == 7.0  # with 7.5 White wins
         assert start(engine, width=9, rules="japanese").game.komi == 6.5
-        assert start(engine, width=9, height=7, time=TimeSettings.byoyomi(0, 5, 1)).game.komi == 7.5
+        game = start(engine, width=9, height=7, time=TimeSettings.byoyomi(0, 5, 1)).game
+        assert (game.width, game.height, game.komi) == (9, 7, 7.5)
 
     @pytest.mark.parametrize(
         ("settings", "error"),
@@ -360,6 +380,8 @@ class TestRecords:
         for text in ("(;SZ[7]RE[B+3.5];B[cc];W[cc];B[dd])", "(;SZ[7]RE[W+R];B[cc];W[zc])", "(;SZ[7]RE[W+R];B[cc];W[d"):
             loaded = GameSession.load(engine, text)
             assert (loaded.phase, loaded.result, len(loaded.game.moves)) == (Phase.PLAYING, "", 1)
+            assert line_of(loaded)[:1] == ["C5"]
+            assert GameSession.load(engine, text, extras=loaded.extras()).notes == loaded.notes != ()
 
     @pytest.mark.parametrize(
         ("text", "result"), [("B+Resign", "B+R"), ("B+", "B+"), ("Draw", "0"), ("?", ""), ("Void", "")]
@@ -419,10 +441,10 @@ class TestRecords:
         assert (loaded.settings.human, loaded.settings.human_name) == (WHITE, "B")
         other = GameSession.load(engine, "(;SZ[7]PB[Tengen];B[dd])", human=BLACK)
         assert (other.is_engine_turn, other.settings.human_name) == (True, "Human")
-        assert GameSession.load(engine, "(;SZ[7]PB[Tengen];B[dd];W[cc])").settings.human == WHITE
+        time, record = TimeSettings.absolute(60), "(;SZ[9:7]RU[Japanese]KM[0]HA[2]AB[cc][ee]PB[Tengen];W[dd])"
+        settings = GameSettings(WHITE, 9, 7, "japanese", 0.0, 2, time=time)
+        assert GameSession.load(engine, record, time=time).settings == settings
         assert [GameSettings(handicap=number).stones for number in (0, 1, 2, 9)] == [0, 0, 2, 9]
-        turns = [node_values(GameTree(f"(;SZ[9]PL[{text}])").root).get("player") for text in ("w", "Black", "?")]
-        assert turns == ["white", "black", None]
 
     @pytest.mark.parametrize(
         ("record", "komi", "expected"),
@@ -503,6 +525,48 @@ class TestSharedEngines:
         assert len(lines) == 1 and "visits 2" in lines[0]
 
 
+def test_a_page_sees_the_whole_state(engine: Engine) -> None:
+    time, record = TimeSettings.absolute(90), "(;SZ[5:4]KM[0.5]PB[Ann]AB[ba][ab][bc][cb]AW[ca][db][cc];W[bb]"
+    session = GameSession.load(engine, record, time=time, clock=GameClock(time, Time()))
+    full = {"has_time": True, "main": 90.0, "periods": 0, "period": 0.0, "stones": 0}
+    setup = {"black": ("B4", "A3", "B2", "C3"), "white": ("C4", "D3", "C2")}
+    assert state_of(session) == {
+        "phase": "playing", "result": "", "human": "black", "is_engine_turn": False, "level": "max",
+        "width": 5, "height": 4, "rows": (".XO..", "XO.O.", ".XO..", "....."), "node": 1, "can_redo": False,
+        "setup": [(color, vertex) for color, vertices in setup.items() for vertex in vertices],
+        "moves": [("white", "B3")], "first": "white", "to_play": "black", "ko": "C3",
+        "captures": {"black": 0, "white": 1}, "names": {"black": "Ann", "white": "Tengen"},
+        "rules": "chinese", "komi": 0.5, "handicap": 0, "stones_to_place": 0,
+        "dead": [], "score": "", "owners": (), "tally": {},
+        "time": ("absolute", "90"), "clocks": {"black": full, "white": full}, "running": "black",
+        "notes": ("the record has no end",),
+    }  # fmt: skip
+
+
+def test_the_nodes_of_a_tree_are_plain_values() -> None:
+    first = "SZ[5:4]PB[Ann]GC[a\nb]PL[w]AW[cc]TB[aa]TW[eb]LB[cc:x]TR[dd]"
+    assert [*map(node_values, GameTree(f"(;{first};B[bb]N[one]C[two]PB[Eve];AB[ab]AE[cc]PL[Black])").nodes())] == [
+        {
+            "id": 0, "parent": None, "player": "white", "setup": [("white", "C2")], "marks": {"D1": "triangle"},
+            "labels": {"C2": "x"}, "territory": [("black", "A4"), ("white", "E3")],
+            "information": {"PB": "Ann", "GC": "a\nb"},
+        },
+        {"id": 1, "parent": 0, "move": ("black", "B3"), "name": "one", "comment": "two"},
+        {"id": 2, "parent": 1, "player": "black", "setup": [("black", "A3"), ("empty", "C2")]},
+    ]  # fmt: skip
+
+
+def test_another_engine_goes_on(engine: Engine) -> None:
+    session = start(engine, human=WHITE, time=TimeSettings.absolute(60))
+    with Engine(engine.config, evaluator=KnowingEvaluator()) as other:
+        session.engine_move()
+        session.go_on_with(other)
+        assert other.time_for_move(BLACK)[0].settings == session.settings.time
+        session.play("pass")
+        session.engine_move()
+        assert (session.engine, len(other.game.moves)) == (other, 3)
+
+
 def test_a_game_that_cannot_be_set_up_leaves_the_board_alone(engine: Engine) -> None:
     start(engine, human=BLACK).play("D4")
     with pytest.raises(errors.HandicapError):
@@ -530,6 +594,7 @@ class TestTree:
         session.engine_move()
         first = line_of(session)
         assert session.undo() == 2
+        assert [";B" in session.to_sgf(with_undone=each) for each in (True, False)] == [True, False]
         assert (line_of(session), main_line(session)) == ([], first)
         assert session.redo() == 2
         assert line_of(session) == first
@@ -555,6 +620,10 @@ class TestTree:
         session.edit(session.node.children[0].id, GameNode.delete)
         with pytest.raises(errors.CannotUndoError, match="no move follows"):
             session.redo()
+
+    def test_a_node_without_a_move_is_taken_back_with_the_move_before(self, engine: Engine) -> None:
+        session = GameSession.load(engine, "(;SZ[7];B[cc];C[so far];W[dd])", human=BLACK)
+        assert (session.undo(), session.node) == (2, session.tree.root)
 
     def test_the_engine_goes_on_in_the_branch(self, engine: Engine) -> None:
         session = GameSession.load(engine, self.RECORD, human=BLACK)

@@ -19,7 +19,7 @@ from review.test_game_review import reviewed
 from sgfmill import sgf
 
 from gtp_engine import Rules
-from gtp_engine.people.review import annotated, read_game
+from gtp_engine.people.review import Candidate, annotated, read_game
 from gtp_engine.people.review.annotations import comment_on, is_own_output, lead_text, stored_findings
 from gtp_engine.sgf.game_tree import GameTree
 
@@ -55,14 +55,21 @@ def test_sabaki_and_lizzie_find_their_properties() -> None:
 
 
 def test_a_mistake_has_a_mark_a_comment_and_a_variation() -> None:
-    before, after = nodes_of(mistaken())[3:5]
+    after = nodes_of(mistaken())[4]
     assert after.get_raw("BM") == b"1"
     assert after.get("C") == (
         "White A5 is a big mistake: it loses 7.0 points and 7% winrate. Before it White leads by 1.0, after it Black "
         "leads by 6.0. Better: C5."
     )
-    assert len(before) == 2 and before[1].get_move() == ("w", (4, 2))
-    assert before[1].get("N") == "C5: White 50%, White leads by 1.0"
+    review = reviewed([0, -1, -1, -1, 6, 6, 6], ["C5"] * 7)
+    visits = {"C5": 7, "D5": 8, "E5": 9}
+    others = [Candidate(each, count, 0.3, -1.5, 0.1, (each, "A1")) for each, count in visits.items()]
+    findings = [*review.findings[:3], replace(review.findings[3], candidates=tuple(others)), *review.findings[4:]]
+    _main, *variations = nodes_of(annotated(RECORD, replace(review, findings=tuple(findings))))[3]
+    for node, vertex in zip(variations, ("C5", "D5"), strict=True):
+        label = f"{vertex}: White 70%, White leads by 1.5"
+        assert (node.get("N"), node.get("C")) == (label, f"{label} ({visits[vertex]} visits)")
+        assert (node.get_raw("SBKV"), node.get_raw("SBKS"), node[0].get_move()) == (b"30.00", b"-1.50", ("b", (0, 0)))
 
 
 def test_an_original_mark_or_comment_is_kept() -> None:
@@ -166,6 +173,7 @@ def test_a_review_is_read_from_its_own_record() -> None:
     assert [replace(each, played_prior=None) for each in review.findings] == found
     assert stored_findings(RECORD, line) is None, "no review"
     assert [is_own_output(data) for data in (record, RECORD, b"nothing")] == [True, False, False]
+    assert is_own_output(b"nothing", unreadable=True) and GameTree(record).root.get("KTV") == ["1.0"]
 
 
 @pytest.mark.parametrize("damage", ["bomb", "board", "text", "point", "number", "gone"])

@@ -67,7 +67,8 @@ def test_accuracy_halves_every_three_points() -> None:
 
 
 def test_a_move_of_small_prior_that_loses_nothing_is_interesting_while_the_game_is_open() -> None:
-    assert [reviewed([0, -0.5, *[0] * 5], OTHERS, prior).moves[0].mark for prior in (0.05, 0.051)] == ["IT", None]
+    marks = {(0.5, 0.05): "IT", (0.51, 0.05): None, (0.5, 0.051): None}
+    assert {each: reviewed([0, -each[0], *[0] * 5], OTHERS, each[1]).moves[0].mark for each in marks} == marks
     assert reviewed([48] * 7, OTHERS, prior=0.01).moves[0].mark is None
 
 
@@ -124,6 +125,8 @@ def test_a_player_who_misses_a_move_again_and_again_has_missed_it_once() -> None
     review = reviewed([0, -3, -1, -6, -6, -9, -9], ["A1", "B1", "A1", "A1", "C1", "A1", "A1"])
     assert [move.number for move in review.mistakes_of("B")] == [3, 5], "the heavier one of moves 1 and 3"
     assert [move.number for move in review.mistakes_of("W")] == [2], "the other player's is another one"
+    unknown = replace(review, moves=tuple(replace(move, best=None) for move in review.moves))
+    assert [move.number for move in unknown.mistakes_of("B")] == [3, 1, 5]
 
 
 def test_a_move_that_loses_a_close_game_is_a_mistake_whatever_its_points() -> None:

@@ -3,13 +3,14 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from puct_support import AreaEvaluator
-from review.review_support import RECORD, review_of
+from review.review_support import RECORD, review_of, with_mistakes
 from rich.cells import cell_len
 
 from gtp_engine.base import languages
@@ -20,6 +21,7 @@ from gtp_engine.go.constants import padded_length
 from gtp_engine.go.game import Game
 from gtp_engine.go.scoring import Score
 from gtp_engine.people.review.finished_reviews import _graph, csv_of, summary, terminal_report
+from gtp_engine.people.review.game_review import PeopleChoice
 from gtp_engine.people.review.score_report import ScoreReport
 from gtp_engine.sgf import parse_sgf
 
@@ -156,10 +158,10 @@ def test_a_review_ends_with_four_lines(game: Path) -> None:
     for number, lost in enumerate((2.0, 5.0, 3.5, 1.0)):
         result["moves"][number]["points_lost"] = lost
     last = summary(result).splitlines()[-1]
-    moves = (
-        rf"move {number}, \w+, lost {lost} points, \w+ was better" for number, lost in ((2, 5.0), (3, 3.5), (1, 2.0))
-    )
-    assert re.fullmatch("Largest mistakes: " + "; ".join(moves), last), last
+    best = [position["candidates"][0]["line"][0] for position in result["positions"]]
+    moves = ((2, "B4", 5.0, best[1]), (3, "D2", 3.5, best[2]), (1, "C3", 2.0, best[0]))
+    said = ("move {}, {}, lost {} points, {} was better".format(*move) for move in moves)
+    assert last == "Largest mistakes: " + "; ".join(said)
 
 
 def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
@@ -172,6 +174,25 @@ def test_the_graph_is_as_wide_as_the_terminal(game: Path) -> None:
     assert terminal_report(result | {"notes": []}, width=60, color=False).splitlines()[1].strip() == "+8.0"
     rows = [line[8:] for line in _graph([4.0, -4.0, 0.6], 60).splitlines()[1:]]
     assert rows == ["█  "] * 3 + ["█ █", "───"] + [" █ "] * 4
+
+
+def test_every_number_of_a_report_has_its_column() -> None:
+    review, people = with_mistakes(), PeopleChoice("3k", "B4", 0.31, 0.31, {"3k": 0.31, "1k": 0.204})
+    moves = (review.moves[0], replace(review.moves[1], people=people), *review.moves[2:])
+    result = replace(review, moves=moves, player="Bob").to_json()
+    phases = {"opening": 4.25, "middle game": 0.5, "endgame": None}
+    numbers = {"accuracy": 62.5, "accuracy_interval": (14.0, 99.0), "mean_points_lost": 3.15, "best_moves": 4}
+    result["players"]["B"] |= {**numbers, "blunders": {"2": 3, "5": 2, "10": 1}, "by_phase": phases}
+    result["players"]["W"]["played_like"]["note"] = "too few moves"
+    text = terminal_report(result, width=120, color=False)
+    rows = [[cell.strip() for cell in line[1:-1].split("│")] for line in text.splitlines() if line.startswith("│")]
+    assert rows[0] == ["Black Ann", "62.5", "14.0–99.0", "3.15", "4", "3, 2, 1"]
+    better = [" ".join(position["candidates"][0]["line"]) for position in result["positions"]]
+    assert rows[2] == ["2", "W B4", "8.0", "−30%", better[1], "3k 31%, 1k 20%"], "the person's come first"
+    assert [*rows[3][:3], *rows[3][4:]] == ["1", "B C3", "8.0", better[0], ""] and "Bob: no rank." in text
+    _head, row = csv.reader(csv_of([("x", result)]).splitlines())
+    shown = ["x", "B+2", "6", "Ann", "3k", "62.5", "14.0", "99.0", "3.15", "4", "3", "2", "1", "4.25", "0.5", ""]
+    assert row[:18] == [*shown, "Bob", ""]
 
 
 def test_reports_in_the_terminal_speak_the_readers_language(game: Path) -> None:

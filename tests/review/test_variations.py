@@ -20,6 +20,7 @@ from gtp_engine.people.review import (
     read_game,
 )
 from gtp_engine.people.review.review_files import FileReviewer, RecordSource, Terms
+from gtp_engine.sgf import GameTree
 
 RECORD = b"(;SZ[5]KM[0.5];B[cc](;W[bb];B[dd])(;W[dc]C[or];C[no move];B[cd](;W[dd])(;W[bd];B[bc]))(;W[aa]))"
 MAIN = 4  # positions of the main line: places 0 to 3
@@ -88,7 +89,9 @@ def test_points_lost_in_a_variation_count_from_the_position_before_it() -> None:
     findings = analysis_of().run(line, SavedWork(None, ""), silent)
     changed = [replace(found, lead=0.0, candidates=(), played_prior=None) for found in findings]
     changed[MAIN] = replace(changed[MAIN], lead=6.0)
-    first, other = new_review(line, changed, "test").variations[:2]
+    review = new_review(line, changed, "test")
+    (first, other, _), nodes = review.variations, [*GameTree(annotated(RECORD, review)).nodes()]
+    assert "Before it the game is even, after it Black leads by 6.0." in nodes[first.line.nodes[0]].comment
     assert [(move.points_lost, move.mark) for move in first.moves] == [(6.0, "BM"), (6.0, "BM"), (0.0, None)]
     assert [move.points_lost for move in other.moves] == [0.0, 0.0]
     assert [move.number for move in other.moves] == [4, 5]

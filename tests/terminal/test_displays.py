@@ -14,7 +14,7 @@ from gtp_engine.people.terminal.board_picture import BoardView, Screen, plain_bo
 from gtp_engine.people.terminal.displays import LiveDisplay, PlainDisplay, _cut, can_draw, open_display
 from gtp_engine.people.terminal.key_reader import ReadKey
 
-SCREEN = Screen(BoardView(Game(5, 4)), ("Black: you",), "Hello.", "move>")
+SCREEN = Screen(BoardView(Game(5, 7)), ("Black: you",), "Hello.", "move>")
 
 
 def pressed(*keys: str | None) -> ReadKey:
@@ -55,14 +55,14 @@ def test_a_typed_line() -> None:
 
 def test_the_cursor_begins_in_the_middle_and_stays_on_the_board() -> None:
     up, down, left, right, enter = (getattr(key_reader, name) for name in ("UP", "DOWN", "LEFT", "RIGHT", "ENTER"))
-    assert read(up, enter) == "C3"
-    assert read(right, down, down, enter) == "D1"
-    assert read(*[left] * 9, *[up] * 9, enter) == "A4"
+    assert read(up, enter) == "C5"
+    assert read(*[right] * 9, *[down] * 9, enter) == "E1"
+    assert read(*[left] * 9, *[up] * 9, enter) == "A7"
     assert read(up, "p", enter) == "p", "what is typed counts more"
     small = replace(SCREEN, board=BoardView(Game(2)))
     with Live(console=console(), auto_refresh=False) as live:
         display = LiveDisplay(live, pressed(down, enter, enter))
-        assert [display.read(each, lambda: SCREEN) for each in (SCREEN, small)] == ["C1", ""], "no point of that board"
+        assert [display.read(each, lambda: SCREEN) for each in (SCREEN, small)] == ["C3", ""], "no point of that board"
     with Live(console=console(), auto_refresh=False) as live:
         (game := Game(5, 4)).play("A1")
         played = replace(SCREEN, board=BoardView(game))
@@ -74,7 +74,7 @@ def test_the_cursor_answers_no_question() -> None:
     question = replace(SCREEN, takes_points=False)
     with Live(console=console(), auto_refresh=False) as live:
         display = LiveDisplay(live, pressed(key_reader.UP, *[key_reader.ENTER] * 3))
-        assert [display.read(each, lambda: SCREEN) for each in (SCREEN, question, SCREEN)] == ["C3", "", "C3"]
+        assert [display.read(each, lambda: SCREEN) for each in (SCREEN, question, SCREEN)] == ["C5", "", "C5"]
 
 
 def test_a_second_without_a_key_updates_the_clocks_and_may_end_the_turn() -> None:
@@ -92,11 +92,12 @@ def test_a_line_in_another_encoding_is_read_all_the_same() -> None:
 def test_plain_lines() -> None:
     output = io.StringIO()
     display = PlainDisplay(io.StringIO("d4\n  pass \n"), output)
+    display.show_progress(SCREEN)
     assert [display.read(SCREEN, lambda: SCREEN) for _ in range(3)] == ["d4", "pass", None]
     display.show_progress(SCREEN)
     display.show_progress(SCREEN)
     board, prompts = plain_board(SCREEN.board).splitlines(), ["move> Hello.", "move> Hello.", "move> "]
-    assert output.getvalue().splitlines() == ["", *board, "Black: you", "Hello.", *prompts, "Hello."]
+    assert output.getvalue().splitlines() == ["Hello.", "", *board, "Black: you", "Hello.", *prompts, "Hello."]
 
 
 def test_a_change_of_size_redraws_on_an_empty_screen() -> None:
@@ -120,5 +121,5 @@ def test_keys_that_look_back() -> None:
         display.show_progress(SCREEN)
         assert "wxyz" in output.getvalue()[:begun] and "wxyz" not in output.getvalue()[begun:]
     assert read("d", key_reader.PAGE_UP) == "back"
-    assert read(key_reader.PAGE_DOWN) == "forward"
-    assert read(key_reader.HOME) == "back 9999"
+    keys = (key_reader.PAGE_DOWN, key_reader.HOME, key_reader.LAST)
+    assert [read(key) for key in keys] == ["forward", "back 9999", "forward 9999"]

@@ -25,6 +25,7 @@ from gtp_engine.people.terminal.key_reader import (
     RIGHT,
     UP,
     ReadKey,
+    _windows_key,
     open_keys,
     unix_keys,
 )
@@ -52,6 +53,14 @@ def test_keys(pipe: tuple[ReadKey, BinaryIO], typed: bytes, keys: list[str]) -> 
     terminal.write(typed)
     assert [read(1) for _ in keys] == keys
     assert read(0) is None
+
+
+def test_keys_of_a_windows_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = iter("\xe0H\xe0P\xe0M\xe0K\xe0G\xe0O\0I\0Q\0;a\r\b\x1a\1")
+    console = SimpleNamespace(kbhit=lambda: True, getwch=lambda: next(typed))
+    monkeypatch.setitem(sys.modules, "msvcrt", console)
+    keys = [UP, DOWN, RIGHT, LEFT, HOME, LAST, PAGE_UP, PAGE_DOWN, OTHER, "a", ENTER, BACKSPACE, END, OTHER]
+    assert [_windows_key(1) for _ in keys] == keys
 
 
 def test_a_terminal_that_has_gone_is_the_end(pipe: tuple[ReadKey, BinaryIO]) -> None:

@@ -54,10 +54,13 @@ def test_transcript(story: Story, folder: Path) -> None:
     replay(story, folder)
 
 
-def play(engine: Engine, *lines: str | type[BaseException], **settings: object) -> Script:
-    """Play by a script that ends with quit and no."""
+def play(engine: Engine, *lines: str | type[BaseException], diagram: str = "") -> Script:
+    """Play by a script that ends with quit and no, from a position if there is a diagram."""
     script = Script(*lines, "quit", "no")
-    TerminalGame(engine, GameSettings(**{"width": 7, **settings}), script).run()  # type: ignore[arg-type]
+    game = TerminalGame(engine, GameSettings(width=7), script)
+    if diagram:
+        set_up(engine, diagram)
+    game.run()
     return script
 
 
@@ -92,37 +95,22 @@ def test_the_prompt_is_translated_with_its_colour(engine: Engine) -> None:
 
 
 def test_playing_on_after_the_passes(engine: Engine) -> None:
-    script = Script("pass", "resume", "hint", "quit", "no")
-    game = TerminalGame(engine, GameSettings(width=7), script)
-    set_up(engine, DEAD_STONE)
-    game.run()
+    script = play(engine, "pass", "resume", "hint", diagram=DEAD_STONE)
     assert script.messages[2] == "The game continues."
     assert script.screens[2].prompt == "your move (black)>"
     assert "pass " in script.messages[3] and PASS not in script.screens[3].board.labels
 
 
-@pytest.mark.parametrize(
-    ("result", "won", "lost"),
-    [
-        ("B+R", "You win by resignation (B+R).", "Tengen wins by resignation (B+R)."),
-        ("B+T", "You win on time (B+T).", "Tengen wins on time (B+T)."),
-        ("B+F", "You win by forfeit (B+F).", "Tengen wins by forfeit (B+F)."),
-        ("B+3.5", "You win by 3.5 points (B+3.5).", "Tengen wins by 3.5 points (B+3.5)."),
-        ("B+", "You win (B+).", "Tengen wins (B+)."),
-        *(
-            (result, sentence, sentence)
-            for result, sentence in (
-                ("0", "The game is a draw (0)."),
-                ("Void", "The game has no result: the position has occurred for the third time."),
-            )
-        ),
-    ],
-)
-def test_results_in_words(result: str, won: str, lost: str) -> None:
-    other = result.replace("B+", "W+")
-    for ending, winner, loser in ((result, BLACK, WHITE), (other, WHITE, BLACK)):
-        assert _result_in_words(ending, Rules(), winner) == won.replace(result, ending)
-        assert _result_in_words(ending, Rules(), loser) == lost.replace(result, ending)
+def test_results_in_words() -> None:
+    ways = {"R": " by resignation", "T": " on time", "F": " by forfeit", "3.5": " by 3.5 points", "": ""}
+    for way, words in ways.items():
+        for result, winner, loser in ((f"B+{way}", BLACK, WHITE), (f"W+{way}", WHITE, BLACK)):
+            assert _result_in_words(result, Rules(), winner) == f"You win{words} ({result})."
+            assert _result_in_words(result, Rules(), loser) == f"Tengen wins{words} ({result})."
+    repeated = "The game has no result: the position has occurred for the third time."
+    without = {"0": "The game is a draw (0).", "Void": repeated}
+    for color in (BLACK, WHITE):
+        assert {result: _result_in_words(result, Rules(), color) for result in without} == without
 
 
 def test_a_result_on_time_is_offered_to_be_saved(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,22 +208,20 @@ def test_an_estimate_that_was_stopped_is_not_shown(engine: Engine, monkeypatch: 
 def test_dead_stones_that_were_not_looked_for_to_the_end(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The score was shown as if there were none."""
     interrupted(monkeypatch, "propose_dead")
-    script = Script("pass", "quit", "no")
-    game = TerminalGame(engine, GameSettings(width=7), script)
-    set_up(engine, DEAD_STONE)
-    game.run()
+    script = play(engine, "pass", diagram=DEAD_STONE)
     assert script.messages[1].startswith("Stopped: no stone is marked as dead. ")
     assert ", no dead stones. Type accept" in script.messages[1]
 
 
 def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate took a minute at a first start, without a word about the reason, or about Ctrl-C."""
-    script = play(engine, "score", "hint")
-    assert script.progress[0] == "Estimating the score … (Ctrl-C stops)"
+    script, compiling = play(engine, "score", "hint"), "Compiling: plays weaker."
+    assert script.progress[0] == "Estimating the score … (Ctrl-C stops)" and compiling not in script.screens[0].facts
     monkeypatch.setattr(Kernels, "is_compiling", True)
     script = play(engine, "score", "hint")
     assert script.progress[0] == "Estimating the score, once the engine is compiled … (Ctrl-C stops)"
     assert script.progress[1] == "Looking for good moves … (Ctrl-C stops)"
+    assert script.screens[0].facts[-1] == compiling
 
 
 class TestFiles:
@@ -270,12 +256,6 @@ class TestFiles:
         (folder / "bad.sgf").write_text("hello")
         with pytest.raises(SgfError):
             TerminalGame(engine, GameSettings(width=7), Script()).load(read_record("bad.sgf"))
-
-
-def test_the_screen_says_that_the_engine_is_compiled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert play(engine).screens[0].facts[-1] != "Compiling: plays weaker."
-    monkeypatch.setattr(Kernels, "is_compiling", True)
-    assert play(engine).screens[0].facts[-1] == "Compiling: plays weaker."
 
 
 class Killed(BaseException):

@@ -373,6 +373,21 @@ def mutations(first: int) -> Attack:
 GIGABYTE = packed_zeros(1000)
 COOKIES = b"".join(b"Cookie: %s\r\n" % b"; ".join(b"c%d=%d" % (n, m) for m in range(700)) for n in range(90))
 
+HUGE_NUMBERS = (
+    '{"do":"play","node":' + "9" * 1_000_000 + "}", '{"do":"comment","node":1e999,"comment":""}',
+    '{"do":"comment","node":NaN,"comment":""}', '{"do":' + '{"a":' * 200_000,
+    '{"do":"comment","node":0,"comment":"\\ud800"}',
+)  # fmt: skip
+LONG_NAMES = (
+    encoded(do="rename_game", id="../../etc", title="x" * 900_000), encoded(do="open", id="x" * 900_000),
+    encoded(do="games", text="zz", count=5000), encoded(**NEW | {"rules": "x" * 500_000, "time": "0" * 500_000}),
+    encoded(do="comment", node=0, comment="c" * 900_000),
+)  # fmt: skip
+LONG_LINES = (
+    "kata-set-rules " + "{" * 60_000 + "\n", "play b " + "9" * 60_000 + "\n", "kata-analyze b 1\n",
+    "set_free_handicap " + "A1 " * 20_000 + "\n", "time_settings 9e999 1 1\n", "1" * 65_000 + " name\n",
+)  # fmt: skip
+
 ATTACKS: dict[str, Attack] = {
     "nothing": lambda target: asyncio.sleep(60),
     "1,000 idle connections": connections(1000, b""),
@@ -413,38 +428,10 @@ ATTACKS: dict[str, Attack] = {
     "records of long texts": records(b"(;SZ[9]" + b";C[%s]" % (b"[" * 25_000) * 25 + b")"),
     "queries about each turn of long games": floods("/analysis", long_queries),
     "games opened again": by_clients(open_long_games),
-    "huge numbers": floods(
-        "/play",
-        repeated(
-            '{"do":"play","node":' + "9" * 1_000_000 + "}",
-            '{"do":"comment","node":1e999,"comment":""}',
-            '{"do":"comment","node":NaN,"comment":""}',
-            '{"do":' + '{"a":' * 200_000,
-            '{"do":"comment","node":0,"comment":"\\ud800"}',
-        ),
-    ),
-    "long names": floods(
-        "/play",
-        repeated(
-            encoded(do="rename_game", id="../../etc", title="x" * 900_000),
-            encoded(do="open", id="x" * 900_000),
-            encoded(do="games", text="zz", count=5000),
-            encoded(**NEW | {"rules": "x" * 500_000, "time": "0" * 500_000}),
-            encoded(do="comment", node=0, comment="c" * 900_000),
-        ),
-    ),
+    "huge numbers": floods("/play", repeated(*HUGE_NUMBERS)),
+    "long names": floods("/play", repeated(*LONG_NAMES)),
     "long settings": floods("/analysis", long_settings),
-    "long lines of GTP": floods(
-        "/gtp",
-        repeated(
-            "kata-set-rules " + "{" * 60_000 + "\n",
-            "play b " + "9" * 60_000 + "\n",
-            "kata-analyze b 1\n",
-            "set_free_handicap " + "A1 " * 20_000 + "\n",
-            "time_settings 9e999 1 1\n",
-            "1" * 65_000 + " name\n",
-        ),
-    ),
+    "long lines of GTP": floods("/gtp", repeated(*LONG_LINES)),
     "halves of messages": frames("/play", frame(b"x" * 900_000)[:500_000], again=False),
     "engines that no one waits for": frames("/gtp", frame(b"boardsize 19\ngenmove b\n"), again=False),
     "queries that no one waits for": frames("/analysis", frame(QUERY), again=False),

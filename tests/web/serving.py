@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, Final, TypeVar
 
 import pytest
+from aiohttp import ClientWebSocketResponse
 from aiohttp.test_utils import TestClient, TestServer
 from analysis.fake_search import FakeBackend
 from busy_machine import bound, is_over
@@ -27,6 +28,7 @@ from gtp_engine.people.web.web_process import new_application
 TOKEN = "a-token-of-the-tests"
 
 Client = TestClient[Any, Any]
+Socket = ClientWebSocketResponse
 T = TypeVar("T")
 
 told: Final[list[str]] = []
@@ -99,6 +101,13 @@ async def serving(
             yield client
     await close(host)
     assert len([line for line in log if "rror" in line]) == errors, log
+
+
+@contextlib.asynccontextmanager
+async def two_at(path: str, source: FakeSource, **options: Any) -> AsyncIterator[tuple[Client, Socket, Socket]]:
+    """Run such a server, and yield a client of it and two WebSockets at a path."""
+    async with serving(source, **options) as client, client.ws_connect(path) as one, client.ws_connect(path) as other:
+        yield client, one, other
 
 
 async def close(host: EngineHost) -> None:

@@ -164,12 +164,10 @@ NONSENSE = [
     (b"localhost", b"Authorization: Bearer \xff", 401),
     (b"localhost", b"Cookie: tengen-token-0=\xff", 401),
     (b"localhost", b"Cookie: " + b"a=b; " * 1000 + b"tengen-token-0=" + TOKEN.encode(), LET_THROUGH),
-    (b"localhost", b"Cookie: other-tengen-token-0=" + TOKEN.encode(), 401),
-    (b"localhost", b"Origin: http://[", 403),
+    (b"localhost", b"Cookie: other-tengen-token-0=" + TOKEN.encode(), 401), (b"localhost", b"Origin: http://[", 403),
     (b"localhost", b"Origin: http://localhost:port", 403),
-    (b"localhost:99999", b"X: x", 403),
-    (b"localhost:port", b"X: x", 403),
-]
+    (b"localhost:99999", b"X: x", 403), (b"localhost:port", b"X: x", 403),
+]  # fmt: skip
 
 
 async def test_headers_that_are_nonsense() -> None:
@@ -189,10 +187,9 @@ async def test_every_response_keeps_pages_of_others_out() -> None:
             assert policy.startswith("default-src 'none'; script-src 'self';")
             assert "unsafe" not in policy
             assert policy.endswith("base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-            assert response.headers["X-Content-Type-Options"] == "nosniff"
-            assert (response.headers["X-Frame-Options"], response.headers["Referrer-Policy"]) == ("DENY", "no-referrer")
-            for each in ("Opener", "Resource"):
-                assert response.headers[f"Cross-Origin-{each}-Policy"] == "same-origin"
+            wanted = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}
+            wanted |= {f"Cross-Origin-{each}-Policy": "same-origin" for each in ("Opener", "Resource")}
+            assert wanted.items() <= response.headers.items()
             assert "Access-Control-Allow-Origin" not in response.headers
 
 

@@ -12,7 +12,7 @@ from analysis import transcripts
 from analysis.client import query
 from busy_machine import bound, require_once
 from web.attacks import HEAD, UPGRADE, Target, frame, upgraded
-from web.serving import TOKEN, Client, FakeSource, connections, run, serving, until
+from web.serving import TOKEN, Client, FakeSource, connections, run, serving, two_at, until
 
 from gtp_engine.people.web import client_socket, protocol_sockets, web_process
 from gtp_engine.people.web.access import Role, Tokens
@@ -55,11 +55,7 @@ async def test_warnings_come_with_the_result() -> None:
 
 
 async def test_clients_with_the_same_ids_do_not_disturb_each_other() -> None:
-    async with (
-        serving(FakeSource(0.001)) as client,
-        client.ws_connect("/analysis") as one,
-        client.ws_connect("/analysis") as other,
-    ):
+    async with two_at("/analysis", FakeSource(0.001)) as (_, one, other):
         await one.send_json(query(maxVisits=ENDLESS))
         await other.send_json(query(maxVisits=20))
         assert (await answers(other, 1))[0]["rootInfo"]["visits"] == 20

@@ -15,7 +15,7 @@ import pytest
 from busy_machine import bound
 from puct_support import AreaEvaluator
 from web.play_transcripts import received
-from web.serving import RolloutSource, serving, until
+from web.serving import RolloutSource, serving, two_at, until
 from web.test_play_socket import NEW, ask, in_base_64
 
 from gtp_engine import Config, Game, Rules
@@ -267,11 +267,7 @@ async def test_what_cannot_be_reviewed_gets_a_sentence(tmp_path: Path) -> None:
 async def test_a_review_waits_while_an_engine_thinks(tmp_path: Path) -> None:
     source = ReviewSource()
     source.config = source.config.with_values({"search.visits": 10**7})
-    async with (
-        serving(source, games=tmp_path) as client,
-        client.ws_connect("/play") as player,
-        client.ws_connect("/play") as reader,
-    ):
+    async with two_at("/play", source, games=tmp_path) as (_, player, reader):
         await ask(reader, do="load", file=in_base_64(OTHER))
         await player.send_json({**NEW, "human": "W"})
         while not (await player.receive_json()).get("thinking"):

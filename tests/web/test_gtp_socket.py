@@ -250,16 +250,12 @@ async def test_a_lost_connection_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "url"),
     [
-        ("desktop", "ws://desktop:8361/gtp"),
-        ("desktop:", "ws://desktop:8361/gtp"),
-        ("10.0.0.2:99", "ws://10.0.0.2:99/gtp"),
-        ("[::1]", "ws://[::1]:8361/gtp"),
-        ("ws://desktop", "ws://desktop/gtp"),
-        ("wss://desktop:99/", "wss://desktop:99/gtp"),
-        ("http://desktop:99/?token=x", "ws://desktop:99/gtp?token=x"),
+        ("desktop", "ws://desktop:8361/gtp"), ("desktop:", "ws://desktop:8361/gtp"), ("[::1]", "ws://[::1]:8361/gtp"),
+        ("10.0.0.2:99", "ws://10.0.0.2:99/gtp"), ("ws://desktop", "ws://desktop/gtp"),
+        ("wss://desktop:99/", "wss://desktop:99/gtp"), ("http://desktop:99/?token=x", "ws://desktop:99/gtp?token=x"),
         ("https://go.example/engine/gtp", "wss://go.example/engine/gtp"),
     ],
-)
+)  # fmt: skip
 def test_addresses(text: str, url: str) -> None:
     assert server_url(text) == url
 

@@ -99,9 +99,8 @@ def test_other_machines_are_told_the_addresses_of_this_one(monkeypatch: pytest.M
     """Only localhost was printed, and a token of 32 letters to type into a phone."""
     monkeypatch.setattr(server_settings, "machine_addresses", lambda: ["192.168.0.2", "10.0.0.7"])
     lines = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
-    assert lines[0] == f"Open  http://localhost:8361/?token={TOKEN}"
-    assert lines[1] == f"From other machines  http://192.168.0.2:8361/?token={TOKEN}"
-    assert lines[2] == f"From other machines  http://10.0.0.7:8361/?token={TOKEN}"
+    others = [f"From other machines  http://{each}:8361/?token={TOKEN}" for each in ("192.168.0.2", "10.0.0.7")]
+    assert lines[:3] == [f"Open  http://localhost:8361/?token={TOKEN}", *others]
     assert f"ws://192.168.0.2:8361/analysis?token={TOKEN}" in lines[3]
     assert greeting(("::", 8361), TOKEN, is_encrypted=False).splitlines() == lines
     monkeypatch.setattr(server_settings.sys.stderr, "isatty", lambda: True, raising=False)

@@ -20,11 +20,6 @@ SOUNDS = """() => {
     return start.apply(this, rest);
   };
 }"""
-DROP = """(record) => {
-  const dataTransfer = new DataTransfer();
-  dataTransfer.items.add(new File([record], 'game.sgf'));
-  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-}"""
 
 
 async def tap(page: "Page", *selectors: str) -> None:
@@ -87,7 +82,7 @@ async def moves(page: "Page") -> None:
     await until(page, "document.querySelectorAll('#board .mark.circle').length === 1")
     await nothing_is_cut_off(page)
     await tap(page, "#edit")
-    await page.evaluate(DROP, "(;SZ[5]KM[0.5]RU[Chinese]RE[?];B[cc];W[ac];B[bb];W[bd];B[];W[])")
+    await open_record(page, "(;SZ[5]KM[0.5]RU[Chinese]RE[?];B[cc];W[ac];B[bb];W[bd];B[];W[])")
     await until(page, "!document.querySelector('#score').hidden")
     assert (await page.inner_text("#tally")).split()[:3] == ["Black", "White", "Territory"]
     assert "a point for each of its living stones" in await page.inner_text("#counting")

@@ -16,7 +16,7 @@ from aiohttp import ClientWebSocketResponse, WSCloseCode, WSMsgType
 from busy_machine import bound
 from web.attacks import NEW
 from web.play_transcripts import FOLDER, received, replay
-from web.serving import RolloutSource, client_at, close, connections, saved_game, serving, until
+from web.serving import RolloutSource, client_at, close, connections, saved_game, serving, two_at, until
 
 from gtp_engine.engine import Engine
 from gtp_engine.engine.final_score import FinalScore
@@ -182,11 +182,7 @@ async def test_games_end_while_dead_stones_are_being_found(tmp_path: Path, monke
 async def test_only_so_many_games_have_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games that no page shows give way; where every game is shown, another one is refused."""
     monkeypatch.setattr(open_games, "MOST_OPEN", 1)
-    async with (
-        serving(RolloutSource(), games=tmp_path) as client,
-        client.ws_connect("/play") as one,
-        client.ws_connect("/play") as other,
-    ):
+    async with two_at("/play", RolloutSource(), games=tmp_path) as (client, one, other):
         first = await ask(one, **NEW)
         assert "1 game are being played" in (await ask(other, "error", **NEW))["message"]
         await one.close()
@@ -364,11 +360,7 @@ async def test_an_address_sends_and_gets_so_much_at_once(tmp_path: Path, monkeyp
     """Fifty pages that opened a game of 700 kB again and again kept the player of another waiting for three seconds."""
     monkeypatch.setattr(client_socket, "BULK", (100_000.0, 20_000.0))
     record, started = in_base_64(f"(;SZ[9]C[{'c' * 40_000}])"), time.monotonic()
-    async with (
-        serving(RolloutSource(), games=tmp_path) as client,
-        client.ws_connect("/play") as one,
-        client.ws_connect("/play") as other,
-    ):
+    async with two_at("/play", RolloutSource(), games=tmp_path) as (_, one, other):
         game = await ask(one, do="load", file=record)
         tree = await ask(other, "tree", do="open", id=game["id"])
     sent = len(record) + 2 * len(tree["nodes"][0]["comment"])

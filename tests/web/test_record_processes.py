@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from busy_machine import bound
-from web.serving import RolloutSource, client_at, serving, until
+from web.serving import RolloutSource, client_at, two_at, until
 from web.test_play_socket import NEW, ask
 
 from gtp_engine.base.errors import SgfError, TengenError
@@ -101,11 +101,7 @@ def test_records_that_would_be_too_much_for_a_page_are_refused(data: bytes) -> N
 async def test_a_record_that_takes_long_stops_no_new_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock of the games was held meanwhile: others waited for three minutes."""
     monkeypatch.setattr(open_games, "check_record", sleeping)
-    async with (
-        serving(RolloutSource(), games=tmp_path) as client,
-        client.ws_connect("/play") as slow,
-        client.ws_connect("/play") as other,
-    ):
+    async with two_at("/play", RolloutSource(), games=tmp_path) as (_, slow, other):
         await slow.send_json({"do": "load", "file": base64.b64encode(bytes(SHORT + 1)).decode()})
         await until(multiprocessing.active_children)
         game = await ask(other, **NEW)
