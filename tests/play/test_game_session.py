@@ -341,7 +341,7 @@ class TestSettings:
         with pytest.raises(errors.GameStateError, match="black still has 2 handicap stones to place"):
             session.estimate()  # which would leave out the stones that were placed
         session.play("e5")
-        assert state_of(session)["rows"][2] == "....X.."
+        assert (state_of(session)["rows"][2], state_of(session)["stones_to_place"]) == ("....X..", 1)
         assert session.undo() == 1
         session.play("e3")
         assert "AB[ce][ee]" in session.to_sgf()
@@ -389,6 +389,7 @@ class TestRecords:
     def test_a_record_is_finished_by_a_result_only(self, engine: Engine, text: str, result: str) -> None:
         loaded = GameSession.load(engine, f"(;SZ[9]RE[{text}];B[cc];W[];B[])")
         assert (loaded.result, loaded.phase) == (result, Phase.FINISHED if result else Phase.SCORING)
+        assert (state_of(loaded)["clocks"], state_of(loaded)["running"]) == (None, None)
         assert not GameSession.load(engine, "(;SZ[7]KM[7]RE[B+42];B[dd])").is_counted, "without passes"
 
     def test_a_game_goes_on_with_what_the_record_does_not_say(self, engine: Engine) -> None:

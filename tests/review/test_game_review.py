@@ -80,10 +80,8 @@ def test_a_move_of_small_prior_that_is_far_better_than_all_others_is_fine() -> N
 
 
 def test_the_json_has_everything() -> None:
-    data = review_of().to_json()
-    assert (
-        data["game"]["komi"] == 0.5 and data["players"]["B"]["name"] == "Ann" and data["players"]["B"]["rank"] == "3k"
-    )
+    black = (data := review_of().to_json())["players"]["B"]
+    assert (data["game"]["komi"], black["name"], black["rank"]) == (0.5, "Ann", "3k")
     assert len(data["positions"]) == len(data["moves"]) + 1 == 7
     position = data["positions"][3]
     assert position["stones"] == "......O.....X.....X......"

@@ -91,10 +91,8 @@ def test_moves_are_compared_with_the_best_winrate(failures: tuple[float, ...], s
 
 
 def test_the_position_and_its_komi_stay_as_they_were() -> None:
-    game = position(CORNER)
-    solution = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0).solve(
-        game, 2, parse_region("A1:C2", width=13, height=13)
-    )
+    game, region = position(CORNER), parse_region("A1:C2", width=13, height=13)
+    solution = LifeAndDeath(Config(), AreaEvaluator(), 8, wrong_moves=0).solve(game, 2, region)
     assert str(solution.game.board.color) == str(game.board.color) and solution.game.komi == game.komi
 
 

@@ -1,18 +1,20 @@
 """Whole games on a display that follows a script."""
 
 import json
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from engine_positions import DEAD_STONE, set_up
 from review.review_support import analysis_of, with_mistakes
 from terminal.terminal_transcripts import FOLDER, Script, Story, read_stories, replay, small_engine
 
 from gtp_engine.base import languages
-from gtp_engine.base.errors import ModelError, SgfError
+from gtp_engine.base.errors import ModelError
 from gtp_engine.engine import Engine
 from gtp_engine.engine.rehearsal import Kernels
 from gtp_engine.go.clock import TimeLeft, TimeSettings
@@ -64,26 +66,17 @@ def play(engine: Engine, *lines: str | type[BaseException], diagram: str = "") -
     return script
 
 
-def test_moves_of_both_sides(engine: Engine) -> None:
-    script = play(engine, "d4")
-    assert len(engine.game.moves) == 2
-    assert script.messages[1].startswith("Tengen plays ")
-    assert script.screens[1].facts[:2] == ("Black (X): you", "  0 captured")
-    assert script.progress[0].startswith("Tengen is thinking")
-    assert script.prompts_in_progress == {""}
-
-
 def test_undo_hint_and_score(engine: Engine) -> None:
     script = play(engine, "d4", "hint", "score", "undo", "help")
+    assert script.progress[0].startswith("Tengen is thinking") and script.prompts_in_progress == {""}
     hint, score, undone, help_screen = script.screens[2:6]
     head, best, *_others = hint.message.splitlines()
     assert head.startswith("   move") and best.startswith("a  "), "the head lost its blanks"
     labels = sorted(hint.board.labels.values())
     assert labels and labels == list("abcde")[: len(labels)], "fewer where the time for a hint has run out"
     assert score.message.startswith("Expected: ")
-    assert score.board.labels == {} and score.board.owners is not None
-    assert undone.message == "Took back 2 moves."
-    assert undone.board.owners is None
+    assert score.board.labels == {} and np.count_nonzero(score.board.owners) == 2, "of the stones"
+    assert (undone.message, undone.board.owners) == ("Took back 2 moves.", None)
     assert "take your move back" in help_screen.message
 
 
@@ -95,10 +88,11 @@ def test_the_prompt_is_translated_with_its_colour(engine: Engine) -> None:
 
 
 def test_playing_on_after_the_passes(engine: Engine) -> None:
-    script = play(engine, "pass", "resume", "hint", diagram=DEAD_STONE)
-    assert script.messages[2] == "The game continues."
-    assert script.screens[2].prompt == "your move (black)>"
-    assert "pass " in script.messages[3] and PASS not in script.screens[3].board.labels
+    script = play(engine, "pass", "resume", "score", "hint", diagram=DEAD_STONE)
+    assert (script.messages[2], script.screens[2].prompt) == ("The game continues.", "your move (black)>")
+    assert [script.screens[3].board.owners[engine.game.point(each)] for each in ("A1", "G1")] == [BLACK, WHITE]
+    assert re.search(r"pass +[0-4]%   -2\.5  [A-G][1-7]", script.messages[4]), "Black loses, and White goes on"
+    assert PASS not in script.screens[4].board.labels
 
 
 def test_results_in_words() -> None:
@@ -167,6 +161,9 @@ def test_ctrl_c_stops_the_search_and_asks(engine: Engine) -> None:
     assert script.messages[1].startswith("Stopped."), "no move out of turn"
     assert script.screens[2].prompt == "go, now, undo or quit>", "nothing was loaded"
     assert script.messages[3].startswith("Tengen plays ")
+    script = InterruptedScript("resign", "quit", "no")
+    TerminalGame(engine, GameSettings(width=7, human=WHITE), script).run()
+    assert script.screens[1].prompt == "new, undo, save FILE or quit>"
 
 
 def test_an_engine_that_cannot_move_is_not_asked_forever(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,8 +217,7 @@ def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest
     monkeypatch.setattr(Kernels, "is_compiling", True)
     script = play(engine, "score", "hint")
     assert script.progress[0] == "Estimating the score, once the engine is compiled … (Ctrl-C stops)"
-    assert script.progress[1] == "Looking for good moves … (Ctrl-C stops)"
-    assert script.screens[0].facts[-1] == compiling
+    assert script.progress[1] == "Looking for good moves … (Ctrl-C stops)" and script.screens[0].facts[-1] == compiling
 
 
 class TestFiles:
@@ -251,11 +247,10 @@ class TestFiles:
         script = Script("load a.sgf", "quit", "no")
         TerminalGame(engine, GameSettings(width=7), script, ["play.level", "new_game.time"]).run()
         assert script.screens[1].facts[1:3] == ("  0 captured", "White (O): Tengen, full strength")
-
-    def test_a_bad_file_to_begin_with(self, engine: Engine, folder: Path) -> None:
-        (folder / "bad.sgf").write_text("hello")
-        with pytest.raises(SgfError):
-            TerminalGame(engine, GameSettings(width=7), Script()).load(read_record("bad.sgf"))
+        engine.configure({"play.level": "2k"})
+        script = Script("load a.sgf", "quit", "no")
+        TerminalGame(engine, GameSettings(width=7), script).run()
+        assert script.screens[1].facts[2] == "White (O): Tengen, level 2k", "with which it began"
 
 
 class Killed(BaseException):
@@ -314,15 +309,16 @@ class TestKeptOnDisk:
             request.getfixturevalue("no_home")
         script = play(engine, "d4", "c2")
         assert "This game is not saved to disk:" in script.messages[1]
-        assert "not kept" not in script.messages[2]
+        assert "not saved" not in script.messages[2]
         assert len(engine.game.moves) == 4
 
 
-def lessons(tmp_path: Path, *lines: str, person: str = "B") -> tuple[str, Script]:
+def lessons(tmp_path: Path, *lines: str, person: str = "B", mistakes: Sequence[int] = (1,)) -> tuple[str, Script]:
     """Return what was learned from a review in which both first moves lost eight points, given these lines."""
     review = completed(with_mistakes(), analysis_of())
     result = json.loads(json.dumps(review.to_json())) | {"person": person, "key": "game"}
-    result["players"]["B"]["mistakes"] = [1]
+    result["players"]["B"]["mistakes"] = [*mistakes]
+    result["lessons"] = [lesson | {"is_next": lesson["number"] == 3} for lesson in result["lessons"]]
     script = Script(*lines)
     return solve_lessons(review.line, result, LearningRecord(tmp_path / "lessons.json"), script), script
 
@@ -342,5 +338,12 @@ def test_mistakes_are_solved_in_the_terminal(tmp_path: Path) -> None:
 def test_an_answer_can_be_shown_and_lessons_left(tmp_path: Path) -> None:
     learned, script = lessons(tmp_path, "answer", *[""] * 12)
     assert script.screens[1].message.startswith("The best move is ") and learned.startswith("0 of 1 solved")
-    learned, script = lessons(tmp_path, "resign", "quit", person="W")
-    assert len(script.screens) == 2 and "Mistakes of Bob" in script.screens[0].facts
+    learned, script = lessons(tmp_path, "resign", "a", *[""] * 12, person="W")
+    assert len(script.screens) > 2 and "Mistakes of Bob" in script.screens[0].facts
+    assert "Over 2 games: 0 of 2 positions solved, " in learned, "one of each player"
+
+
+def test_what_is_not_solved_and_worth_studying_comes_first(tmp_path: Path) -> None:
+    for number, line in ((3, "answer"), (3, str(with_mistakes().moves[2].best)), (1, "quit")):
+        _, script = lessons(tmp_path, line, *[""] * 12, "quit", mistakes=(1, 3))
+        assert script.screens[0].facts[1:] == ("Position 1 of 2", f"Move {number}")
