@@ -2,10 +2,10 @@
 
     python scripted_engine.py [OPTIONS] [--black "MOVE ..."] [--white "MOVE ..."]
 
-Each genmove answers with the colour's next MOVE, and with `pass` when none is left; clear_board starts the lists
-again.  In place of a move: `die` ends the process with exit code 3, `hang` never answers, `fail` answers with a
-failure, `wait:SECONDS` passes after a while.  `--lists` adds a command that answers nothing, `--answers "COMMAND TEXT"`
-one that answers TEXT, `--score TEXT` makes final_score answer TEXT, `--refuse TEXT` makes every command that begins
+Each genmove answers with the colour's next MOVE, and with `pass` when none is left; clear_board starts the lists again.
+In place of a move: `die` ends the process with exit code 3, `hang` never answers, `fail` answers with a failure,
+`wait:SECONDS` passes after a while.  `--lists` adds a command that answers nothing, `--answers "COMMAND TEXT"` one that
+answers TEXT, or dies, `--score TEXT` makes final_score answer TEXT, `--refuse TEXT` makes every command that begins
 with TEXT fail, `--banner` prints a line and an empty one before the first reply.  `--analyzes` adds kata-analyze, which
 reports until the next line comes.
 
@@ -110,8 +110,6 @@ def main() -> None:
         elif command == "genmove":
             moves = remaining[line.split()[1]]
             text = moves.pop(0) if moves else "pass"
-            if text == "die":
-                sys.exit(3)
             if text == "hang":
                 time.sleep(600)
             if text.startswith("wait:"):
@@ -119,6 +117,8 @@ def main() -> None:
                 text = "pass"
             if text == "fail":
                 ok, text = False, "no idea"
+        if text == "die":
+            sys.exit(3)
         print(f"{'=' if ok else '?'} {text if ok else text or 'refused'}\n", flush=True)
         if command == "quit":
             return

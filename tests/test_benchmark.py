@@ -123,7 +123,6 @@ def test_a_katago_that_cannot_be_run_is_reported(command: str, message: str) -> 
 def test_a_wrong_command_or_network_is_found_before_anything_is_measured(
     monkeypatch: pytest.MonkeyPatch, model: str | None, katago: str, message: str
 ) -> None:
-    """A missing program was found only after minutes of measuring."""
     for measure in ("measure_network", "measure_rollouts", "measure_playouts", "measure_startup"):
         monkeypatch.setattr(benchmark, measure, lambda *_: pytest.fail("measured"))
     network = NetworkConfig(model=model)

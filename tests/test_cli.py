@@ -13,6 +13,7 @@ import pytest
 from busy_machine import bound
 from click.testing import CliRunner, Result
 from documents import cli_commands, commands_of
+from puct_support import AreaEvaluator
 
 from gtp_engine import MatchSettings, __version__
 from gtp_engine.arena.match.settings import Sprt
@@ -61,11 +62,6 @@ class TestDefaultCommand:
 
 class TestConfiguration:
     """Every option is a flag; a flag wins over the file, the file over the default."""
-
-    def test_every_option_has_a_flag_and_its_help(self) -> None:
-        for option in Config.options():
-            (flag,) = (param for param in cli.commands["gtp"].params if option.flag in param.opts)
-            assert option.help.split(".")[0].split()[:3] == flag.help.split()[:3]  # type: ignore[attr-defined]
 
     def test_flag_wins_over_file_and_file_over_default(self, served: list[Config], tmp_path: Path) -> None:
         file = tmp_path / "tengen.toml"
@@ -120,7 +116,6 @@ class TestHelp:
 
     @pytest.mark.parametrize("command", ["play", "gtp", "serve"])
     def test_the_help_of_a_command_can_be_read(self, command: str) -> None:
-        """That of `play` had 549 lines."""
         text = invoke(command, "--help").output
         assert len(text.splitlines()) < 120
         whole = invoke(command, "--help-all").output
@@ -145,7 +140,6 @@ class TestHelp:
 
 
 def test_engines_of_one_name_are_told_apart() -> None:
-    """A match of the engine against itself was titled "Tengen against Tengen"."""
     from gtp_engine.cli.match_commands import _different_names
 
     def named(first: str, second: str, other: str = "Tengen") -> list[str]:
@@ -206,6 +200,17 @@ class TestMatchCommand:
         assert (result["games"], result["first"], result["second"]) == (0, "new", "old")
 
 
+def test_a_problem_is_solved_in_a_region_for_the_side_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gtp_engine.nn.evaluators.evaluator_of", lambda *_: AreaEvaluator())
+    record, target = str(tmp_path / "a.sgf"), tmp_path / "b.sgf"
+    Path(record).write_text("(;SZ[5:7]AB[ab][bb][cb][ca]AW[ac][bc][cc][dc][db][da])")
+    for first, says in (("black", "A7 B7 A7 pass pass (93%): best\n"), ("white", "No move succeeds.\n")):
+        flags = ["--region", "A7:B7", "--visits", "2", "--sgf", str(target), "--first", first]
+        solved = invoke("solve", record, *flags)
+        assert says in solved.stdout and "searching with 8 visits" in solved.stderr
+        assert f"\n(;{first[0].upper()}[aa]" in target.read_text()
+
+
 def test_warmup_says_when_it_is_ready() -> None:
     assert re.fullmatch(r"Ready after \d+\.\d s\.\n", invoke("warmup", "--search", "rave").stdout)
 
@@ -237,7 +242,6 @@ def test_an_interrupted_command_says_so_and_exits_with_130(monkeypatch: pytest.M
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installation without its dependencies ended in a traceback."""
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     monkeypatch.delitem(sys.modules, "gtp_engine.people.web.bridge", raising=False)
     result = invoke("connect", "localhost")
@@ -250,7 +254,6 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     "command", [["--version"], ["version"], ["--help"], ["config"], ["models", "list"], ["doctor"]]
 )
 def test_a_full_disk_gets_one_sentence(command: list[str]) -> None:
-    """It got a traceback."""
     with open("/dev/full", "w") as output:
         run = [sys.executable, "-m", "gtp_engine", *command]
         done = subprocess.run(run, stdout=output, stderr=subprocess.PIPE, text=True, timeout=bound(60), check=False)

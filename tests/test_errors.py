@@ -35,7 +35,6 @@ def test_docstring_draws_every_class_and_says_which_are_value_errors() -> None:
 
 
 def test_errors_survive_pickling_with_their_fields() -> None:
-    """One of a record, which took more than its message, ended a pool of processes."""
     assert str(IllegalMoveError("superko")) == "illegal move: superko"
     assert str(pickle.loads(pickle.dumps(TengenError()))) == "", "a program may raise the class alone"
     for error in (IllegalMoveError("ko", "no"), CommandFailedError("no", reply="why")):

@@ -160,6 +160,7 @@ def test_a_program_named_katago_uses_the_files_beside_it(
     (folder / "default_gtp.cfg").write_text("maxVisits = 3\n")
     (folder / "default_model.bin.gz").write_bytes(b"")
     (folder / "other.bin.gz").write_bytes(b"")
+    shutil.copytree(folder, here / "home" / ".katago")
     assert started("gtp")[0].network.model is None
     monkeypatch.setattr(sys, "argv", [str(folder / "KataGo"), "gtp"])
     config, _ = started("gtp")
@@ -168,8 +169,9 @@ def test_a_program_named_katago_uses_the_files_beside_it(
     assert started("gtp -model default_model.bin.gz")[0].network.model == str(folder / "default_model.bin.gz")
     (here / "other.bin.gz").write_bytes(b"")
     assert started("gtp -model other.bin.gz")[0].network.model == "other.bin.gz"
-    assert started("analysis")[0].network.model == str(folder / "default_model.bin.gz")
-    shutil.move(folder, here / "home" / ".katago")
+    config, _ = started("analysis")
+    assert (config.network.model, config.analysis) == (str(folder / "default_model.bin.gz"), Config().analysis)
+    shutil.rmtree(folder)
     assert started("gtp")[0].network.model == str(here / "home" / ".katago" / "default_model.bin.gz")
 
 
@@ -256,8 +258,8 @@ def test_benchmark_as_katago_is_asked_for_it(here: Path, monkeypatch: pytest.Mon
     [
         ("japanese\nn\n\nn\n", {"rules": "japanese", "ponderingEnabled": "false"}),
         ("no rules\naga\ny\nvisits\n\ny\n\n", {"maxVisits": "500", "maxTimePondering": "60.0"}),
-        ("aga\ny\nplayouts\n0\n90\nn\n", {"maxPlayouts": "90"}),
-        ("aga\ny\nseconds\n2.5\ny\n9\n", {"maxTime": "2.5", "maxTimePondering": "9.0"}),
+        ("aga\ny\nplayouts\n0\n\nn\n", {"maxPlayouts": "300", "ponderingEnabled": "false"}),
+        ("aga\ny\nseconds\n0\n\ny\n9\n", {"maxTime": "10.0", "maxTimePondering": "9.0"}),
     ],
 )  # fmt: skip
 def test_genconfig_writes_what_is_answered(
@@ -268,10 +270,11 @@ def test_genconfig_writes_what_is_answered(
     result = run("genconfig -model n.bin.gz -output mine.cfg", answers)
     assert result.exit_code == 0, result.output
     assert result.output.endswith("Play with it: gtp-engine gtp -model n.bin.gz -config mine.cfg\n")
-    assert settings.items() <= read_katago_config("mine.cfg").items()
+    expected = {"rules": "aga", "ponderingEnabled": "true", "allowResignation": "true"} | settings
+    assert read_katago_config("mine.cfg") == expected
     assert "WARNING" not in started("gtp -config mine.cfg")[1]
     assert "Replace it?" in run("genconfig -output mine.cfg", "n\n").output
-    assert settings.items() <= read_katago_config("mine.cfg").items()
+    assert read_katago_config("mine.cfg") == expected
 
 
 def test_genconfig_without_answers_writes_nothing(here: Path) -> None:

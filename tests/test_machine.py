@@ -87,7 +87,6 @@ def test_simd_flags(cpuinfo: str, expected: list[str] | None, files: dict[str, s
 
 @pytest.mark.usefixtures("files")
 def test_without_linux_files_llvm_knows_the_instruction_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On Windows and macOS none was known, so networks were never run in 8 bits or bfloat16."""
     features = {"avx2": True, "avx512vnni": True, "avxvnni": False, "amx-int8": True, "sse2": True}
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
     assert describe_machine()["simd"] == ["avx2", "avx512_vnni", "amx_int8"]
@@ -154,8 +153,6 @@ def test_description_is_complete(files: dict[str, str], monkeypatch: pytest.Monk
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's, and read in /proc")
 def test_freed_memory_goes_back() -> None:
-    """Fifty clients that had sent megabytes left a server with 360 MiB that it did not use."""
-
     def held() -> int:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
@@ -179,7 +176,6 @@ ctypes.CDLL(None).malloc_stats()
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's")
 def test_threads_share_two_pools() -> None:
-    """Under an hour of mutations the pools of a server grew to 100 MiB that were free."""
     few, usual = (
         subprocess.run([sys.executable, "-c", POOLS.format(first=first)], capture_output=True).stderr.count(b"Arena ")
         for first in ("keep_few_pools()", "")

@@ -112,7 +112,6 @@ def test_a_path_survives_config_files_commands_and_messages(path: str) -> None:
 
 @pytest.mark.parametrize("text", [r"C:\nets\b10.onnx", r"C:\Users\me\x.onnx", r"C:\games\x.onnx"])
 def test_backslashes_in_double_quotes_are_explained(tmp_path: Path, text: str) -> None:
-    """A mistake of TOML was named only by its place, or as a text with a control character."""
     advice = "; put a path with backslashes in single quotes$"
     with pytest.raises(ConfigError, match=advice):
         Config.from_toml_text(f'[network]\nmodel = "{text}"')
@@ -127,7 +126,6 @@ def test_backslashes_in_double_quotes_are_explained(tmp_path: Path, text: str) -
 
 
 def test_a_tournament_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """Editors of Windows write one, and it was no TOML."""
     file = tmp_path / "tournament.toml"
     engines = "".join(f"[[engines]]\r\nname = '{name}'\r\ncommand = 'C:\\{name}.exe'\r\n" for name in "ab")
     file.write_bytes(f"{engines}[[conditions]]\r\nsize = 9\r\nkomi = 7\r\nvisits = 10\r\n".encode("utf-8-sig"))
@@ -143,7 +141,6 @@ def test_gtp_lines_may_end_as_on_windows(tmp_path: Path) -> None:
 
 
 def test_a_file_that_another_program_reads_is_replaced_later(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Windows refuses it as long as that takes; a game of `serve` was not saved."""
     target, move, refusals = tmp_path / "game.json", os.replace, [True, True]
 
     def refuse(*paths: Path) -> None:
@@ -167,7 +164,6 @@ def test_a_file_that_another_program_reads_is_replaced_later(monkeypatch: pytest
 
 
 def test_engines_of_a_match_are_started_and_killed_as_windows_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C reached them too, as if they had crashed, and what a wrapper had started was left running."""
     killed = []
     windows(monkeypatch)
     monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
@@ -196,7 +192,6 @@ def uses_encoding_of_system(call: ast.Call) -> bool:
 
 
 def test_text_is_read_and_written_in_utf_8() -> None:
-    """Windows has another encoding: pip's messages, KaTrain's settings and results came out garbled there."""
     found = [
         f"{path.name}:{node.lineno}"
         for path in (*SOURCES, *SCRIPTS)

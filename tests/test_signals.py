@@ -90,7 +90,6 @@ def test_commands_end(body: str, signals: list[int], status: int, tmp_path: Path
 
 @pytest.mark.usefixtures("interruptible")
 def test_a_command_ends_in_one_line_while_it_is_imported() -> None:
-    """It showed Python's traceback for a third of a second."""
     interrupt = "lambda event, names: event == 'import' and names[0] == 'click' and signal.raise_signal(signal.SIGINT)"
     code = f"import runpy, signal, sys; sys.addaudithook({interrupt}); runpy.run_module('gtp_engine', None, '__main__')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -53,7 +53,6 @@ def test_a_chain_whose_folder_cannot_be_made_says_so(tmp_path: Path, group: str)
 
 
 def test_another_chain_does_not_continue_in_a_folder(tmp_path: Path) -> None:
-    """Products of the first one would have been taken for its own."""
     teacher, folder = tmp_path / "a.onnx", tmp_path / "chain"
     teacher.write_bytes(b"a")
     for _ in range(2):

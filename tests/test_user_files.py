@@ -48,7 +48,6 @@ def special(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("param", PATHS)
 def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path) -> None:
-    """A pipe was waited for, and /dev/zero filled the memory."""
     context = click.Context(click.Command("any"))
     if isinstance(param, ConfigOption):
         with pytest.raises(TengenError, match="expected a regular file"):
@@ -60,7 +59,6 @@ def test_no_command_takes_what_is_no_file(param: click.Parameter, special: Path)
 
 
 def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
-    """For the superuser a file took the place of /dev/null, and of any other device, on the whole system."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="expected a regular file"), replacing(pipe) as unfinished:

@@ -1,6 +1,7 @@
 """Making books: what is added next, going on after an end, and the command."""
 
 import json
+import time
 from dataclasses import replace
 from math import log, sqrt
 from pathlib import Path
@@ -105,7 +106,10 @@ class TestCommand:
         path = tmp_path / "a.book"
         self.run("make", path, "--size", 5, "--positions", 6, "--visits", 4)
         assert "6 positions, 5 moves between them" in self.run("make", path, "--positions", 6)
-        assert "no problem in any line, position or value" in self.run("check", path, "--samples", 2)
+        checked = "no problem in any line, position or value\n2 positions searched again with 2,000 visits"
+        assert checked in self.run("check", path, "--samples", 2)
+        (tmp_path / "no.sgf").write_text("(;SZ[5])")
+        assert self.run("check", path, "--against", tmp_path / "no.sgf") == "The book has none of its positions.\n"
         assert json.loads(self.run("show", path, "--json"))["positions"] == 6
         assert "B+" in self.run("show", path, "--line", "")
         assert "no move here" in self.run("show", path, "--line", "pass")
@@ -113,6 +117,9 @@ class TestCommand:
         assert text.startswith("(;") and said.endswith(f"a.sgf: {text.count(';B[') + text.count(';W[')} moves\n")
         made = self.run("make", tmp_path / "b.book", "--size", 5, "--komi", 0, "--positions", 1, "--visits", 2)
         assert "searched at komi 0 with" in made
+        began = time.monotonic()
+        self.run("make", path, "--positions", 10**6, "--visits", 2, "--minutes", 0.01)
+        assert time.monotonic() - began >= 0.6
 
     def test_mistakes(self, tmp_path: Path) -> None:
         path = small_book(tmp_path / "a.book")

@@ -46,7 +46,6 @@ def test_only_one_process_plays_a_match(tmp_path: Path) -> None:
 
 
 def test_a_match_that_is_being_played_can_be_read(tmp_path: Path) -> None:
-    """A line that the other process was writing was cut off, and its settings were replaced before its first game."""
     folder = MatchFolder(tmp_path, SETTINGS)
     with folder.playing():
         MatchFolder(tmp_path, dataclasses.replace(SETTINGS, komi=6.5))

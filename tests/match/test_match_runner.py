@@ -69,6 +69,7 @@ def test_with_a_handicap_the_second_engine_is_black_in_every_game(tmp_path: Path
         (STONE, "", {"games": 2, "komi": 7.0}, [("B+18", "first", "score", 3), ("W+32", "first", "score", 4)], ""),
         ("", "", {"komi": 0.0}, [("0", "draw", "score", 2)], ""),
         ("--black 'C3 Resign'", "--white A1", {}, [("W+R", "second", "resign", 2)], ""),
+        ("--answers 'komi die'", "", {}, [("W+F", "second", "failure", 0)], "exit code 3 instead of replying to 'komi"),
         ("--black fail", "", {}, [("W+F", "second", "failure", 0)], "'genmove b' failed: 'no idea'"),
         ("--black hang", "", {"reply_timeout": 2.0}, [("W+F", "second", "failure", 0)], "'genmove b' within 2 s"),
         ("--black C3", "--refuse 'play B C3'", {}, [("B+F", "first", "refused", 1)], "the legal move C3: refused"),
@@ -126,6 +127,7 @@ def test_the_match_ends_when_one_engine_keeps_failing(tmp_path: Path, first: str
     [
         ("--refuse boardsize", {}, "first: 'boardsize 5' failed: 'refused'"),
         ("--refuse name", {}, "first: 'name' failed"),
+        ("--answers 'list_commands play'", {}, "list boardsize, clear_board, komi, genmove, which every game needs"),
         ("", {"visits": 10}, "first: the visits of Scripted cannot be set"),
         ("", {"main_time": 5.0}, "first: Scripted does not list time_settings"),
         ("", {"main_time": 60.0, "increment": 2.0}, "first: Scripted does not list time_settings"),
@@ -149,13 +151,15 @@ def test_a_missing_program_is_named_before_an_engine_starts(tmp_path: Path) -> N
     [
         ("0.6", {"overtime": 0.1, "overtime_stones": 1, "time_grace": 0.1}, ("W+T", "time", 1)),
         ("1.3 C3", {"overtime": 1.0, "overtime_stones": 1, "time_grace": 30.0}, ("W+0.5", "score", 1)),
-        ("1.3 C3", {"overtime": 1.0, "overtime_stones": 1, "forfeit_on_time": False}, ("W+0.5", "score", 1)),
+        ("1.3", {"main_time": 1.0, "forfeit_on_time": False, "time_left": True}, ("W+25.5", "score", 2)),
     ],
 )
 def test_slow_moves(tmp_path: Path, wait: str, clock: dict[str, Any], expected: tuple[str, str, int]) -> None:
-    """Time losses are decided by the referee's watch."""
-    lists = "--lists time_settings"
-    (game,) = play(tmp_path, f"{lists} --black 'wait:{wait}'", f"{lists} --white A1", **({"time_grace": 0.0} | clock))
+    """Time losses are decided by the referee's watch, which begins again with each game."""
+    lists, match = "--lists time_settings --lists time_left", {"time_grace": 0.0, "games": 2} | clock
+    game, other = play(tmp_path, f"{lists} --black 'wait:{wait}'", f"{lists} --white A1", **match)
+    assert (other.overruns["first"], len(other.think_times["first"])) == (0, 1)
+    assert (times_sent(tmp_path)[-1] == "time_left W 1 0") == ("time_left" in clock)
     assert (game.result, game.reason, game.overruns["first"]) == expected
     assert 0.3 < game.think_times["first"][0] < 20
 
@@ -194,7 +198,7 @@ def test_games_run_side_by_side_and_their_records_are_readable_sgf_with_names_an
     games = play(tmp_path, "--name Alpha --black 'wait:0.1 C3'", "--name Beta", games=6, parallel=3)
     assert [game.game for game in games] == [1, 2, 3, 4, 5, 6]
     text = (tmp_path / "games" / "0002.sgf").read_text()
-    for part in ("PB[Beta 1.0]", "PW[Alpha 1.0]", "RE[W+0.5]", "KM[0.5]", "SZ[5]"):
+    for part in ("PB[Beta 1.0]", "PW[Alpha 1.0]", "RE[W+0.5]", "KM[0.5]", "SZ[5]", "DT[20"):
         assert part in text
     game = record_to_game(parse_sgf((tmp_path / "games" / "0001.sgf").read_bytes()))
     assert [move.point == PASS for move in game.moves][-2:] == [True, True]

@@ -75,7 +75,6 @@ def test_summary_reports_disagreements() -> None:
 
 
 def test_games_that_repeat_earlier_ones_are_named() -> None:
-    """Engines without chance play the same game again, which was counted as if it told more."""
     digests = {1: "a", 2: "a", 3: "a", 4: "b", 5: "a"}
     games = [record(game, black="first" if game % 2 else "second", digest=text) for game, text in digests.items()]
     summary = summarize([*games, record(8, black="second", winner="none", digest="b")])

@@ -33,7 +33,6 @@ def described(*commands: str, conditions: list[dict[str, Any]] | None = None, **
 
 class TestDescription:
     def test_the_example_of_the_documents_can_be_played(self, tmp_path: Path) -> None:
-        """GNU Go has no byo-yomi, with which the example ended."""
         text = (Path(__file__).parents[2] / "docs" / "strength.md").read_text(encoding="utf-8")
         file = tmp_path / "cup.toml"
         file.write_text(text.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
@@ -119,7 +118,6 @@ class TestGames:
         assert len(run_tournament(Path(path), cups / "cup")["games"]) == 2 and played == ["middle.sgf"]
 
     def test_names_in_any_script_name_their_folders(self) -> None:
-        """All signs but ASCII became "_", so that two Chinese names against a third engine were refused."""
         engines = [{"name": name, "command": "x"} for name in ("绝艺", "星阵", "a_-_b (1.0)")]
         description = parse_description({"engines": engines, "conditions": [CONDITION]})
         folders = [description.folder(meeting) for meeting in description.meetings]
@@ -136,7 +134,6 @@ class TestGames:
         assert f"holds matches that {file} does not describe; their games do not count: 1-a-b\n" in result.stderr
 
     def test_an_engine_that_fails_ends_the_tournament_with_its_name(self, tmp_path: Path) -> None:
-        """Openings that cannot be used were noticed when the first match under their condition began."""
         conditions = [CONDITION, CONDITION | {"openings": "nowhere"}]
         with pytest.raises(MatchError, match="cannot read the openings folder nowhere"):
             TournamentRunner(described("", "", conditions=conditions), tmp_path / "a")
@@ -223,19 +220,23 @@ class TestTables:
         assert texts == ["0 games", ended, "1 game, engine 1 leads"]
 
     def test_the_page_shows_the_same_numbers_and_escapes_names(self, description: Tournament) -> None:
+        best = replace(description.entrants[0], name="A & B", command="a '<b>'")
+        description = replace(description, entrants=(best, *description.entrants[1:]))
         results = {Meeting(0, 1, 0): won_by("first"), Meeting(1, 2, 1): won_by("first")}
         tables = tables_of(description, results)
         page = page_of("<Cup>", description, tables, results)
-        links = re.findall(r'<li value="1"><a href="([^"]+)">([^<]+)</a>', page)
-        assert links[0][0] == "1-engine_0-engine_1/games/0001.sgf" and links[0][1].startswith("engine ")
-        assert len(links) == 2 and "<summary>&lt;small&gt;: engine 1 – engine 2</summary>" in page
-        both = page_of("Cup", description, tables, {Meeting(0, 1, 0): won_by("first", "first")})
-        assert re.findall(r">(engine \d \(B\) – engine \d \(W\)): ", both) == [
-            "engine 0 (B) – engine 1 (W)",
-            "engine 1 (B) – engine 0 (W)",
+        assert re.findall(r'<li value="1"><a href="([^"]+)">([^<]+)</a>', page) == [
+            ("1-A_B-engine_1/games/0001.sgf", "A &amp; B (B) – engine 1 (W): B+R"),
+            ("2-engine_1-engine_2/games/0001.sgf", "engine 1 (B) – engine 2 (W): B+R"),
         ]
+        assert "<summary>&lt;small&gt;: engine 1 – engine 2</summary>" in page
+        both = page_of("Cup", description, tables, {Meeting(1, 2, 0): won_by("first", "first")})
+        assert re.findall(r">engine (\d) \(B\) – engine (\d) \(W\): ", both) == [("1", "2"), ("2", "1")]
         assert "<h1>&lt;Cup&gt;</h1>" in page and "<h2>&lt;small&gt;</h2>" in page and "<b>" not in page
-        assert page.count('title="1 of 1">100%') == page.count('title="0 of 1">0%') == 4
-        for engine_number in (0, 1, 2):
-            assert tables[0].ratings is not None
-            assert f"engine {engine_number}</th><td>{tables[0].ratings.elo[engine_number]:+.0f} ±" in page
+        heads = "".join(f"<th scope=col>{head}</th>" for head in ("#", "engine", "Elo", "games", "points", 1, 2, 3))
+        elo, margin = (numbers[0] for numbers in tables[0].ratings or ())
+        cells = "</td><td>".join([f"{elo:+.0f} ± {margin:.0f}", "1", "100%", "–"])
+        cells += '</td><td style="--share:100" title="1 of 1">100%</td><td>–</td>'
+        row = f"<td>1</td><th scope=row>A &amp; B</th><td>{cells}"
+        assert f"<thead><tr>{heads}</tr></thead><tbody><tr>{row}</tr>" in page
+        assert "<dt>A &amp; B</dt><dd><code>a &#x27;&lt;b&gt;&#x27;</code></dd>" in page

@@ -66,7 +66,6 @@ def web() -> Iterator[int]:
 def test_a_wrong_address_is_a_sentence_within_ten_seconds(
     scheme: str, silent: int, web: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray tried for 14 minutes."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = server.getsockname()[1]
     monkeypatch.setattr(ray_cluster, "PATIENCE", 0.5)
@@ -108,7 +107,6 @@ def sent(tmp_path: Path, text: bytes) -> SentFolder:
 
 
 def test_files_are_written_once_and_named_by_content(tmp_path: Path) -> None:
-    """Every worker wrote a copy into the temporary directory, and left it there."""
     got: list[bytes] = []
 
     def get(content: bytes) -> bytes:

@@ -35,7 +35,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_dead_worker_is_replaced_and_its_task_is_done_by_another(tmp_path: Path) -> None:
-    """It went back into the queue of idle workers, and every later task that it got failed."""
     notes: list[str] = []
     with open_workers(job(Doer(tmp_path)), 2, note=notes.append) as pool:
         words = [pool.submit((f"word{number}", number == 3)) for number in range(20)]
