@@ -44,8 +44,7 @@ POINT: Final = 1.0
 of 8 visits, one for each side, differ by up to 0.7 points, two of 400 by up to 0.5."""
 
 SEARCHED: Final = 0.1
-"""Share of a longer search's visits from which it knows what a move is worth that it likes less than the pass: a move
-that saved 22 points on 7×7 had 27%."""
+"""Share of a longer search's visits from which it knows what a move is worth; one that saved 22 points had 27%."""
 
 LIKELY_PASS: Final = 0.5
 """Least probability that the network gives to a pass that may be the only move which a search tries.  Of 396 searches
@@ -251,28 +250,29 @@ class Ending:
         longer = None if report.visits >= self.thresholds.pass_visits else self.look_again(self.color)
         again = report if longer is None or longer.visits < report.visits else longer
         status = estimate_status(game, again.ownership_black)
-        moves = [move for move in legal_moves(game, again) if not is_useless(game, move.point, status, self.color)]
-        other = next((move for move in moves if move.point != PASS), None)
-        if other is None or other.visits < SEARCHED * again.visits:
+        searched = [move for move in legal_moves(game, again) if move.visits >= SEARCHED * again.visits]
+        useful = [move for move in searched if not is_useless(game, move.point, status, self.color)]
+        other = next((move for move in useful if move.point != PASS), None)
+        if other is None:
             return PASS
-        passed, gain = self.look_again(opponent(self.color)), self._gain_by_move(again, other)
+        passed, gain = self.look_again(opponent(self.color)), self._gain_by_move(searched, other, None)
         if passed is None:
-            return PASS if self.is_safe else moves[0].point
+            return PASS if self.is_safe else useful[0].point
         is_denied = self.is_safe and gain is not None and gain < POINT
         return PASS if is_denied or self._gain(again, passed) < POINT else other.point
 
     def _may_cost_a_point(self) -> bool:
         """Return whether a pass may cost a point: by a move that was tried, or by a search for the opponent."""
+        passed = self.confirm(opponent(self.color))
         for report in (self.report, self.checked):
             tried = [move for move in legal_moves(self.game, report) if move.visits >= self.thresholds.tried_visits]
-            if any((self._gain_by_move(report, move) or 0.0) >= POINT for move in tried):
+            if any((self._gain_by_move(report.moves, move, passed) or 0.0) >= POINT for move in tried):
                 return True
-        passed = self.confirm(opponent(self.color))
         return passed is not None and self._gain(self.checked, passed) >= POINT
 
-    def _gain_by_move(self, report: SearchReport, move: MoveReport) -> float | None:
-        """Return the points by which a move is better than a pass, None if that was not tried."""
-        passing = next((each for each in report.moves if each.point == PASS and each.visits > 0), None)
+    def _gain_by_move(self, moves: Sequence[MoveReport], move: MoveReport, passed: SearchReport | None) -> float | None:
+        """Return the points by which a move is better than the pass among `moves`, or else than a search after it."""
+        passing = next((each for each in moves if each.point == PASS and each.visits > 0), passed)
         return None if passing is None else for_color(move.lead_black - passing.lead_black, self.color)
 
     def _gain(self, report: SearchReport, passed: SearchReport) -> float:

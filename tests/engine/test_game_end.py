@@ -394,12 +394,16 @@ def test_players_stop_where_the_side_to_move_expects_what_counting_gives(
     assert (agreed is not None) == is_agreed
 
 
-def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float) -> SearchReport:
-    """Return a search that expects White to lead by so much, by its first move and by a pass."""
-    moves = tuple(
-        replace(move, lead_black=-(by_pass if move.point == PASS else by_move)) for move in reversed(report.moves)
-    )
-    return replace(report, lead_black=-lead, moves=moves)
+def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float | None, few: str = "") -> SearchReport:
+    """Return a search that expects White to lead by so much, by its first move and by a pass (None: not tried).
+
+    The pass, or a move that comes first, may have too `few` visits to be known.
+    """
+    passing, move = reversed(report.moves)
+    visits = 0 if by_pass is None else 99 if few == "pass" else passing.visits
+    moves = (replace(passing, lead_black=-(by_pass or 0.0), visits=visits), replace(move, lead_black=-by_move))
+    first = () if few in ("", "pass") else (replace(move, point=parse_vertex(few, width=5, height=4), visits=99),)
+    return replace(report, lead_black=-lead, moves=(*first, *moves))
 
 
 @pytest.mark.parametrize(("rules", "first", "passed_first", "longer", "passed_longer", "chosen"), [
@@ -408,13 +412,17 @@ def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float
     ("japanese", (1.0, 1.5, 0.9), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),  # nothing hints at it
     ("japanese", (1.0, 2.5, 0.9), 1.1, (1.1, 1.2, 1.0), 0.9, "pass"),  # a longer search denies it
     ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 2.4), 0.6, "pass"),  # it expects as much of a pass
+    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 2.4, "pass"), 0.6, "E4"),  # after too few visits
+    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 0.6, "E3"), 0.6, "E4"),  # a move that is little known comes first
+    ("japanese", (1.0, 2.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "E4"),  # no pass was tried: the opponent expects less
+    ("japanese", (1.0, 1.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),
     ("chinese", (2.2, 2.0, 2.1), -0.1, None, None, "pass"),  # no time
 ])  # fmt: skip
 def test_no_pass_throws_points_away_where_the_game_is_decided(
     rules: str,
-    first: tuple[float, float, float],
+    first: tuple[float, float, float | None],
     passed_first: float,
-    longer: tuple[float, float, float] | None,
+    longer: tuple[float, float, float] | tuple[float, float, float, str] | None,
     passed_longer: float | None,
     chosen: str,
 ) -> None:
