@@ -138,6 +138,9 @@ class TestFolder:
         assert costs(variety, game) == {}  # not in the game itself
         assert costs(variety, played())["C7"] == -0.05
         assert costs(Variety(config, print), played("C3 G7"))["G3"] == -0.1
+        wide = play_moves(Game(9, 5), "B2 H4")
+        variety.record(wide, Move(BLACK, wide.point("C2")))
+        assert costs(Variety(config, print), wide)["C2"] == -0.1
 
     def test_the_lines_are_katagos(self, tmp_path: Path) -> None:
         variety = Variety(VarietyConfig(avoid_repeats=str(tmp_path)), print)

@@ -77,6 +77,7 @@ def test_names_in_any_case_and_with_any_separator() -> None:
 def test_default_komi_of_rules_without_a_name(values: dict[str, object], komi: float) -> None:
     assert Rules(**values).default_komi() == komi  # type: ignore[arg-type]
     assert Rules(**values).fair_komi(9, 13) == Rules(**values).fair_komi(13, 9) == komi  # type: ignore[arg-type]
+    assert Rules(**values).fair_komi(9, 9) == min(komi, 7.0)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
