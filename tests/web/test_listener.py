@@ -25,7 +25,7 @@ from gtp_engine.base.errors import ConfigError
 from gtp_engine.config import Config
 from gtp_engine.people.web import server_settings, web_process
 from gtp_engine.people.web.operations import ServerLog
-from gtp_engine.people.web.server_settings import ServerSettings, greeting
+from gtp_engine.people.web.server_settings import ServerSettings, greeting, page_address
 from gtp_engine.people.web.web_process import encryption_of, listen, new_runner, serve
 
 
@@ -102,13 +102,13 @@ def test_other_machines_are_told_the_addresses_of_this_one(monkeypatch: pytest.M
     others = [f"From other machines  http://{each}:8361/?token={TOKEN}" for each in ("192.168.0.2", "10.0.0.7")]
     assert lines[:3] == [f"Open  http://localhost:8361/?token={TOKEN}", *others]
     assert f"ws://192.168.0.2:8361/analysis?token={TOKEN}" in lines[3]
-    assert greeting(("::", 8361), TOKEN, is_encrypted=False).splitlines() == lines
+    assert greeting(("::", 8361, 0, 0), TOKEN, is_encrypted=False).splitlines() == lines  # type: ignore[arg-type]
+    assert page_address(("::1", 8361, 0, 0), None, is_encrypted=True) == "https://[::1]:8361/"  # type: ignore[arg-type]
     monkeypatch.setattr(server_settings.sys.stderr, "isatty", lambda: True, raising=False)
     with_code = greeting(("0.0.0.0", 8361), TOKEN, is_encrypted=False).splitlines()
     drawn = with_code[3:-3]
     assert with_code[:3] == lines[:3] and len(drawn) > 15 and {*"".join(drawn)} <= {*"█▀▄ "}
-    hidden = greeting(("0.0.0.0", 8361), server_settings.HIDDEN, is_encrypted=False)
-    assert "█" not in hidden, "a code without the token leads nowhere"
+    assert "█" not in greeting(("0.0.0.0", 8361), server_settings.HIDDEN, is_encrypted=False), "it leads nowhere"
 
 
 def test_the_addresses_of_this_machine_are_those_of_networks() -> None:

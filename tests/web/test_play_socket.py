@@ -205,7 +205,7 @@ async def test_the_page_and_its_parts() -> None:
     async with serving() as client:
         page = await client.get("/")
         text = await page.text()
-        assert (page.content_type, text[:15]) == ("text/html", "<!doctype html>")
+        assert (page.content_type, page.charset, text[:15]) == ("text/html", "utf-8", "<!doctype html>")
         assert "http" not in text, "nothing comes from elsewhere"
         for name, kind in (("app.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
             response = await client.get(f"/{name}")
