@@ -307,15 +307,12 @@ class TestServers:
 
 
 BAD = {
-    "empty": b"",
-    "cut off": b'{"engines.list": [',
-    "another kind": b"[1, 2]",
+    "empty": b"", "cut off": b'{"engines.list": [', "another kind": b"[1, 2]",
     "a key twice": b'{"leelaz": {}, "leelaz": {}, "engine": {}, "general": {}}',
     "wrong parts": b'{"engines.list": {}, "leelaz": 1, "engine": [], "general": {}}',
     "wrong entries": b'{"engines.list": [1], "leelaz": {"engine-command-list": [1]}, "engine": 1, "general": 1}',
-    "deep": b"[" * 100_000,
-    "bytes": b"\xff\xfe\x00",
-}
+    "deep": b"[" * 100_000, "bytes": b"\xff\xfe\x00",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["sabaki", "katrain", "lizzie"])

@@ -206,12 +206,10 @@ _UNLIKE = "unlike those of people from 9d to 5k: weaker or stronger, of a progra
 
 def test_a_report_names_players_and_what_was_left_out(table: rank_estimate.RankTable) -> None:
     records = [
-        ("long", record(moves_text(60))),
-        ("short", b"(;SZ[19]PB[Cy]PW[Bo];B[aa];W[bb])"),
-        ("small", b"(;SZ[9]PB[Ann]PW[Bo];B[aa];W[bb])"),
-        ("handicap", record("HA[2]AB[dd][pp];W[aa]")),
+        ("long", record(moves_text(60))), ("short", b"(;SZ[19]PB[Cy]PW[Bo];B[aa];W[bb])"),
+        ("small", b"(;SZ[9]PB[Ann]PW[Bo];B[aa];W[bb])"), ("handicap", record("HA[2]AB[dd][pp];W[aa]")),
         ("handicap played", record("HA[2];B[dd];B[pp];W[aa]")),
-    ]
+    ]  # fmt: skip
     parsed = [(name, parse_sgf(text)) for name, text in records]
     rank = partial(rank_estimate.rank_players, MEASURE, table, parsed)
     report = rank(player=None)

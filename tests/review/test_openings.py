@@ -14,13 +14,10 @@ from gtp_engine.sgf import parse_sgf
 GAMES = {
     "upper right": "(;SZ[5]RE[B+R];B[dd];W[bb];B[db])",
     "lower left, reflected": "(;SZ[5]RE[W+2.5];B[bb];W[dd];B[bd])",
-    "another reply": "(;SZ[5]RE[B+1];B[db];W[dd])",
-    "unfinished": "(;SZ[5];B[db])",
-    "set up": "(;SZ[5]AB[bb][dd]RE[W+R];W[cc])",
-    "illegal": "(;SZ[5]RE[W+R];B[cc];W[cc])",
-    "another size": "(;SZ[7]RE[W+R];B[db])",
-    "White first": "(;SZ[5]RE[W+R];W[db])",
-}
+    "another reply": "(;SZ[5]RE[B+1];B[db];W[dd])", "unfinished": "(;SZ[5];B[db])",
+    "set up": "(;SZ[5]AB[bb][dd]RE[W+R];W[cc])", "illegal": "(;SZ[5]RE[W+R];B[cc];W[cc])",
+    "another size": "(;SZ[7]RE[W+R];B[db])", "White first": "(;SZ[5]RE[W+R];W[db])",
+}  # fmt: skip
 
 
 def index_of(games: dict[str, str]) -> list[Opening]:

@@ -139,11 +139,9 @@ async def test_the_log_of_requests_has_no_secrets(is_json: bool) -> None:
         return
     events = [json.loads(line) for line in lines]
     assert [(event["event"], event["address"], event["role"], event["path"], event["status"]) for event in events] == [
-        ("request", "127.0.0.1", "-", "/gtp", 401),
-        ("request", "192.0.2.1", "compute", "/", 303),
-        ("request", "127.0.0.1", "compute", "/missing", 404),
-        ("request", "127.0.0.1", "watch", "/health", 200),
-    ]
+        ("request", "127.0.0.1", "-", "/gtp", 401), ("request", "192.0.2.1", "compute", "/", 303),
+        ("request", "127.0.0.1", "compute", "/missing", 404), ("request", "127.0.0.1", "watch", "/health", 200),
+    ]  # fmt: skip
 
 
 SIGNS = [*["%0a", "%0d", "%1b[2J", "%e2%80%a8", "%c2%85", "%00", "%20", "%e2%80%ae", "%ed%a0%80", "%ff"], "x" * 2000]
