@@ -169,6 +169,7 @@ class TestMatchCommand:
             ("", {"komi": 7.5, "main_time": 0, "overtime": 0, "overtime_stones": 0, "increment": 0, "sprt": None}),
             ("--rules japanese", {"komi": 6.5}),
             ("--rules japanese --komi 0.5", {"komi": 0.5}),
+            ("--openings games", {"openings": str(Path("games").resolve())}),
             ("--time-per-move 1.5", {"main_time": 0, "overtime": 1.5, "overtime_stones": 1, "increment": 0}),
             (
                 "--main-time 60 --overtime 30 --overtime-stones 5",

@@ -112,6 +112,9 @@ def test_with_values_takes_values_that_are_no_text() -> None:
     )
     assert config == Config(game=GameConfig(komi=7.0, strict=True), search=SearchConfig(visits=500))
     limited = [SearchConfig(**{name: 1}).is_limited for name in ("visits", "playouts", "threads")]
+    sides = ((13, 9), (13, None), (None, 9), (None, None))
+    boards = [GameConfig(board_size=width, board_height=height).board for width, height in sides]
+    assert boards == [(13, 9), (13, 13), (9, 9), None]
     wanting = [Config(search=SearchConfig(search=kind)).wants_network for kind in ("auto", "puct", "rave", "uct")]
     assert (limited, wanting) == ([True, True, False], [True, True, False, False])
     with pytest.raises(ConfigError, match=r"option search\.visits = 1\.5: expected an integer"):

@@ -105,7 +105,6 @@ def test_files_of_both_kinds_and_flags_in_their_order(started: Callable[[str], t
 
 
 def test_an_analysis_takes_them_in_the_same_order(started: Callable[[str], tuple[Config, str]], here: Path) -> None:
-    """As KaTrain starts it."""
     (here / "a.cfg").write_text("maxVisits = 1\nmaxTime = 1\nanalysisPVLen = 1\nreportAnalysisWinratesAs = WHITE\n")
     overrides = "-override-config homeDataDir=/home/me/.katrain,maxTime=2,analysisPVLen=2"
     config, log = started(f"analysis -config a.cfg -analysis-threads 12 {overrides} --pv-length 3")

@@ -108,7 +108,6 @@ class TestList:
         assert both == "models/net.onnx  tiny (policy+value, katago-v7, float32 and int8, boards 2-25)"
 
     def test_a_file_is_listed_once(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """In a checkout the folder of the networks that ship is also the current folder's `models`."""
         monkeypatch.setattr(named_networks, "PLACES", (here / "models",))
         Path("models").mkdir()
         v7_network(Path("models/net.onnx"))

@@ -128,7 +128,6 @@ carry_out_all([Step("Slow to end", (sys.executable, "-c", sys.argv[1]))])
 def test_a_chain_that_is_interrupted_waits_for_the_checkpoint_of_its_command(
     tmp_path: Path, send: str, number: int
 ) -> None:
-    """The terminal sends Ctrl-C to both; `kill`, or the end of a container, sends SIGTERM to the chain alone."""
     chain = [sys.executable, "-c", CHAIN_OF_IT, SLOW_TO_END]
     with subprocess.Popen(chain, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         while not (tmp_path / "begun").exists():

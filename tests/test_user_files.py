@@ -93,7 +93,6 @@ def test_no_reader_takes_what_is_no_file(kind: str, special: Path) -> None:
 @pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="needs a stream of /proc, which root alone may read")
 @pytest.mark.parametrize("kind", READERS)
 def test_no_reader_waits_for_a_stream_of_proc(kind: str) -> None:
-    """It calls itself a regular file; commands ended in a TypeError or waited, or read on for ever after some lines."""
     with suppress(OSError):
         Path("/dev/kmsg").write_text("<7>a line to read\n")
     with pytest.raises((TengenError, OSError), match=r"regular file|expected a wheel|longer than"):

@@ -171,7 +171,7 @@ def test_the_state_of_a_test_as_text_and_in_the_json() -> None:
     assert won.describe().endswith("Elo +0 against +200: H1 accepted (Elo +200)")
     nothing = summarize([])
     assert nothing.to_json()["sprt"] is None
-    assert "games          0" in format_table(nothing, first="a", second="b")
+    assert "games          0\nwinrate        50.0% " in format_table(nothing, first="a", second="b")
 
 
 def test_wilson_interval_ends_where_the_rate_is_just_plausible() -> None:

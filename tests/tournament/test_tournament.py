@@ -99,7 +99,6 @@ class TestGames:
         assert [len(records) for records in again.results.values()] == [5, 5, 5]
 
     def test_openings_lie_beside_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The command may be given in any folder, and continues the same matches in another one."""
         cups, elsewhere = tmp_path / "cups", tmp_path / "elsewhere"
         for folder in (cups / "openings", elsewhere):
             folder.mkdir(parents=True)
@@ -149,8 +148,11 @@ class TestGames:
     @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux binds processes to cores")
     def test_games_are_bound_to_cores_of_their_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 2, 4, 8, 16})
-        bound = {number: described("", "", parallel=number, **{"bind-to-cores": True}) for number in (2, 6)}
-        assert TournamentRunner(bound[2], tmp_path)._cores == [{1, 2}, {4, 8}]
+        cores: list[list[int]] = []
+        monkeypatch.setattr("os.sched_setaffinity", lambda _, given: cores.append(sorted(given)))
+        bound = {number: described("", "", "", parallel=number, **{"bind-to-cores": True}) for number in (2, 6)}
+        TournamentRunner(bound[2], tmp_path).run()
+        assert sorted(cores) == [[1, 2], [4, 8]]
         with pytest.raises(MatchError, match=r"at most this machine's 5 cores$"):
             TournamentRunner(bound[6], tmp_path)
 

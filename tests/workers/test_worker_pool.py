@@ -61,7 +61,6 @@ def test_a_bad_task_and_a_bug_concern_no_other(tmp_path: Path) -> None:
 def test_a_task_that_ends_its_workers_is_given_up_and_the_others_are_done(
     ahead: int, deaths: int, tmp_path: Path
 ) -> None:
-    """A task that waits behind it is not to blame."""
     with open_workers(replace(job(Doer(tmp_path)), ahead=ahead), 1) as pool:
         deadly, good = pool.submit(("deadly", 99)), pool.submit(("good", deaths))
         with pytest.raises(TaskError, match=r"^5 workers ended while doing it; the last: ended unexpectedly \(signal"):
@@ -111,7 +110,6 @@ def test_closing_ends_tasks_under_way() -> None:
 def test_a_worker_that_hangs_is_ended_and_its_task_is_done_elsewhere(
     turn: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It kept its task for ever; so did one that hung before any task was done.  A stopped process ignores SIGTERM."""
     monkeypatch.setattr(worker_pool, "HANGING", 4.0)
     monkeypatch.setenv("TENGEN_WORKER_MINUTES", f"{bound(0.5) / 60}")
     notes: list[str] = []
