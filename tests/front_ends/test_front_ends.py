@@ -52,11 +52,12 @@ SABAKI_OTHERS = [{"name": "GNU Go", "path": "/usr/games/gnugo", "args": "--mode 
 class TestSabaki:
     def test_an_entry_is_added_and_everything_else_is_kept(self, tmp_path: Path) -> None:
         path = write(tmp_path / FILES["sabaki"], {"a": "ü", "engines.list": SABAKI_OTHERS, "z": [1.5]})
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())  # as Notepad saves it
         backup = set_up("sabaki")
         expected = {"a": "ü", "engines.list": [{**SABAKI_ENTRY, "commands": ""}, *SABAKI_OTHERS], "z": [1.5]}
         assert json.loads(path.read_text(encoding="utf-8")) == expected
         assert list(json.loads(path.read_text(encoding="utf-8"))) == ["a", "engines.list", "z"]
-        assert json.loads(backup.read_text(encoding="utf-8"))["engines.list"] == SABAKI_OTHERS
+        assert json.loads(backup.read_text(encoding="utf-8-sig"))["engines.list"] == SABAKI_OTHERS
 
     def test_an_older_entry_is_replaced_in_its_place(self, tmp_path: Path) -> None:
         older = {"name": "Tengen", "path": "/old", "args": "", "commands": "x", "id": 7}
@@ -130,15 +131,18 @@ class TestLizzie:
         python = Path(sys.executable)
         monkeypatch.setenv("PATH", str(python.parent))
         (tmp_path / "a b").touch()
-        for line in ('"./a b" --gtp', f'"{python}" x', f"{python.name} x"):
+        (tmp_path / "k.exe").touch()
+        for line in ('"./a b" --gtp', "k x", f'"{python}" x', f"{python.name} x"):
             settings = self.settings()
             settings["leelaz"]["engine-command"] = line
             write(tmp_path / "config.txt", settings)
             set_up("lizzie", SIMPLE)
             assert json.loads((tmp_path / "config.txt").read_text())["leelaz"]["engine-command"] == line
+        set_up("lizzie", EngineCommand(python.name, ("--new",)))
+        assert json.loads((tmp_path / "config.txt").read_text())["leelaz"]["engine-command"] == f"{python.name} --new"
 
     @pytest.mark.parametrize(
-        ("before", "number"), [((), 0), (("a",), 1), (("a", "", "c"), 1), (("a", "/opt/gtp-engine --x"), 1)]
+        ("before", "number"), [((), 0), (("a",), 1), (("a", " ", "c"), 1), (("a", "/opt/gtp-engine --x"), 1)]
     )
     def test_the_command_gets_a_place_of_its_own(self, tmp_path: Path, before: tuple[str, ...], number: int) -> None:
         (tmp_path / "leelaz").touch()

@@ -318,6 +318,7 @@ def lessons(tmp_path: Path, *lines: str, person: str = "B", mistakes: Sequence[i
     review = completed(with_mistakes(), analysis_of())
     result = json.loads(json.dumps(review.to_json())) | {"person": person, "key": "game"}
     result["players"]["B"]["mistakes"] = [*mistakes]
+    result["lessons"][0]["answers"].append({"vertex": "D4", "points_lost": 0.9, "line": ["D4"]})
     result["lessons"] = [lesson | {"is_next": lesson["number"] == 3} for lesson in result["lessons"]]
     script = Script(*lines)
     return solve_lessons(review.line, result, LearningRecord(tmp_path / "lessons.json"), script), script
@@ -329,10 +330,13 @@ def test_mistakes_are_solved_in_the_terminal(tmp_path: Path) -> None:
     assert script.screens[0].message.startswith("Black to play. C3 was played here and lost 8.0 points.")
     assert script.screens[1].message.startswith("C3 loses 8.0 points. C3")
     assert script.screens[2].message.startswith("C3 loses 8.0 points. C3 "), "the answer to it"
+    assert sorted(script.screens[2].board.game.stones.values()) == [BLACK, WHITE]
     assert any(message.startswith(f"Right: {best} is the best move.") for message in script.messages)
     assert learned == ("1 of 1 solved, 0 on the first try. Over 1 game: 1 of 1 positions solved, 0 on the first try.")
     learned, _ = lessons(tmp_path, best, *[""] * 12)
     assert "1 of 1 solved, 1 on the first try. Over 1 game: 1 of 1 positions solved, 0 on the first" in learned
+    _, script = lessons(tmp_path, "D4")
+    assert script.messages[1].startswith(f"Right: D4 loses 0.9 points; the best move is {best}.")
 
 
 def test_an_answer_can_be_shown_and_lessons_left(tmp_path: Path) -> None:
