@@ -240,8 +240,7 @@ class Ending:
     def _move_worth_points(self) -> int:
         """Return the best other move of a longer search if a pass would cost a point, also where that decides nothing.
 
-        What a pass is worth is what a search expects in which the opponent moves first.  PASS if no move is worth more,
-        or if there was no time to find out; where a chain is in danger, the best move that is known then.
+        A search in which the opponent moves first tells that; without time for it, PASS unless a chain is in danger.
         """
         game, report = self.game, self.report
         is_moot = not report.has_score or game.has_free_button or not may_be_over(game)
@@ -255,26 +254,27 @@ class Ending:
         other = next((move for move in useful if move.point != PASS), None)
         if other is None:
             return PASS
-        passed, gain = self.look_again(opponent(self.color)), self._gain_by_move(searched, other, None)
+        passed = self.look_again(opponent(self.color))
         if passed is None:
             return PASS if self.is_safe else useful[0].point
-        is_denied = self.is_safe and gain is not None and gain < POINT
+        is_denied = self.is_safe and _gain_by_move(again, other, passed, SEARCHED * again.visits) < POINT
         return PASS if is_denied or self._gain(again, passed) < POINT else other.point
 
     def _may_cost_a_point(self) -> bool:
-        """Return whether a pass may cost a point: by a move that was tried, or by a search for the opponent."""
-        passed = self.confirm(opponent(self.color))
-        for report in (self.report, self.checked):
-            tried = [move for move in legal_moves(self.game, report) if move.visits >= self.thresholds.tried_visits]
-            if any((self._gain_by_move(report.moves, move, passed) or 0.0) >= POINT for move in tried):
-                return True
-        return passed is not None and self._gain(self.checked, passed) >= POINT
-
-    def _gain_by_move(self, moves: Sequence[MoveReport], move: MoveReport, passed: SearchReport | None) -> float | None:
-        """Return the points by which a move is better than the pass among `moves`, or else than a search after it."""
-        passing = next((each for each in moves if each.point == PASS and each.visits > 0), passed)
-        return None if passing is None else for_color(move.lead_black - passing.lead_black, self.color)
+        """Return whether a pass may cost a point: by a search for the opponent, or by a move that a side has tried."""
+        passed, least = self.confirm(opponent(self.color)), self.thresholds.tried_visits
+        if passed is None:
+            return False
+        reports = ((self.report, passed), (self.checked, passed), (passed, self.checked))
+        tried = ((report, move, other) for report, other in reports for move in report.moves if move.visits >= least)
+        return self._gain(self.checked, passed) >= POINT or any(_gain_by_move(*each) >= POINT for each in tried)
 
     def _gain(self, report: SearchReport, passed: SearchReport) -> float:
         """Return the points that the side to play gains by moving first, from a search for each side."""
         return for_color(report.lead_black - passed.lead_black, self.color)
+
+
+def _gain_by_move(report: SearchReport, move: MoveReport, passed: SearchReport, least: float = 1) -> float:
+    """Return how many points a move is better than the pass if that has `least` visits, else than a search after it."""
+    passing = next((each for each in report.moves if each.point == PASS and each.visits >= least), passed)
+    return for_color(move.lead_black - passing.lead_black, report.to_play)

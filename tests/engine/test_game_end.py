@@ -394,11 +394,13 @@ def test_players_stop_where_the_side_to_move_expects_what_counting_gives(
     assert (agreed is not None) == is_agreed
 
 
-Leads = tuple[float, float, float | None] | tuple[float, float, float | None, str]
+Leads = tuple[float] | tuple[float, float, float | None] | tuple[float, float, float | None, str]
 
 
-def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float | None, few: str = "") -> SearchReport:
-    """Return White's search with these leads, None after a pass that was not tried; what has too `few` visits."""
+def with_leads(
+    report: SearchReport, lead: float, by_move: float = 0.0, by_pass: float | None = 0.0, few: str = ""
+) -> SearchReport:
+    """Return a search with these leads of White, None after a pass that was not tried; what has too `few` visits."""
     passing, move = reversed(report.moves)
     visits = 0 if by_pass is None else 99 if few == "pass" else passing.visits
     moves = (replace(passing, lead_black=-(by_pass or 0.0), visits=visits), replace(move, lead_black=-by_move))
@@ -407,21 +409,22 @@ def with_leads(report: SearchReport, lead: float, by_move: float, by_pass: float
 
 
 @pytest.mark.parametrize(("rules", "first", "passed_first", "longer", "passed_longer", "chosen"), [
-    ("chinese", (2.2, 2.0, 2.1), -0.1, (2.1, 2.1, 0.1), 0.1, "E4"),  # the opponent's first move is worth two points
-    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 0.6), 0.6, "E4"),  # a move that was tried seems better
-    ("japanese", (1.0, 1.5, 0.9), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),  # nothing hints at it
-    ("japanese", (1.0, 2.5, 0.9), 1.1, (1.1, 1.2, 1.0), 0.9, "pass"),  # a longer search denies it
-    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 2.4), 0.6, "pass"),  # it expects as much of a pass
-    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 2.4, "pass"), 0.6, "E4"),  # after too few visits
-    ("japanese", (1.0, 2.5, 0.9), 1.1, (2.6, 2.7, 0.6, "E3"), 0.6, "E4"),  # a move that is little known comes first
-    ("japanese", (1.0, 2.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "E4"),  # no pass was tried: the opponent expects less
-    ("japanese", (1.0, 1.5, None), 1.1, (2.6, 2.7, 0.6), 0.6, "pass"),
-    ("chinese", (2.2, 2.0, 2.1), -0.1, None, 0.0, "pass"),  # no time
+    ("chinese", (2.2, 2.0, 2.1), (-0.1,), (2.1, 2.1, 0.1), 0.1, "E4"),  # the opponent's first move is worth two points
+    ("japanese", (1.0, 2.5, 0.9), (1.1,), (2.6, 2.7, 0.6), 0.6, "E4"),  # a move that was tried seems better
+    ("japanese", (1.0, 1.5, 0.9), (1.1,), (2.6, 2.7, 0.6), 0.6, "pass"),  # nothing hints at it
+    ("japanese", (1.0, 2.5, 0.9), (1.1,), (1.1, 1.2, 1.0), 0.9, "pass"),  # a longer search denies it
+    ("japanese", (1.0, 2.5, 0.9), (1.1,), (2.6, 2.7, 2.4), 0.6, "pass"),  # it expects as much of a pass
+    ("japanese", (1.0, 2.5, 0.9), (1.1,), (2.6, 2.7, 2.4, "pass"), 0.6, "E4"),  # after too few visits
+    ("japanese", (1.0, 2.5, 0.9), (1.1,), (2.6, 2.7, 0.6, "E3"), 0.6, "E4"),  # a move that is little known comes first
+    ("japanese", (1.0, 2.5, None), (1.1,), (2.6, 2.7, 0.6), 0.6, "E4"),  # no pass was tried: the opponent expects less
+    ("japanese", (1.0, 1.5, None), (1.1,), (2.6, 2.7, 0.6), 0.6, "pass"),
+    ("japanese", (1.0, 1.5, 0.9), (1.1, -0.2, 0.9), (2.6, 2.7, 0.6), 0.6, "E4"),  # the opponent has a better move
+    ("japanese", (1.0, 1.5, 0.9), (1.1, 0.2, None), (2.6, 2.7, 0.6), 0.6, "pass"),  # by less than a point
+    ("chinese", (2.2, 2.0, 2.1), (-0.1,), None, 0.0, "pass"),  # no time
 ])  # fmt: skip
 def test_no_pass_throws_points_away_where_the_game_is_decided(
-    rules: str, first: Leads, passed_first: float, longer: Leads | None, passed_longer: float, chosen: str
+    rules: str, first: Leads, passed_first: Leads, longer: Leads | None, passed_longer: float, chosen: str
 ) -> None:
-    """Won and lost games ended with passes that lost one to six points, on 7x7."""
     game = game_from(LAST_NEUTRAL, WHITE, rules, 7.0)
     report = found_at_the_end(game, WHITE, (0.99, 0.99), -1.0)
     none = np.zeros(game.board.color.size, dtype=np.float32)
@@ -429,7 +432,7 @@ def test_no_pass_throws_points_away_where_the_game_is_decided(
     report = replace(report, raw=raw, moves=tuple(replace(move, selection_weight=0.0) for move in report.moves))
     confirmed = {
         WHITE: with_leads(replace(report, visits=16), *first),
-        BLACK: replace(report, to_play=BLACK, lead_black=-passed_first),
+        BLACK: with_leads(replace(report, to_play=BLACK), *passed_first),
     }
     again = {WHITE: with_leads(report, *longer), BLACK: replace(report, lead_black=-passed_longer)} if longer else {}
     assert chosen_by(game, confirmed[WHITE], confirm=confirmed.__getitem__, again=again.get) == chosen
