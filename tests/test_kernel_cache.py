@@ -118,6 +118,8 @@ def test_caches_lie_where_each_platform_has_them(monkeypatch: pytest.MonkeyPatch
     for platform, place in {"win32": "AppData/Local", "darwin": "Library/Caches", "linux": ".cache"}.items():
         monkeypatch.setattr(sys, "platform", platform)
         assert kernel_cache.cache_root() == Path.home() / place / "tengen"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert kernel_cache.cache_root() == Path.home() / ".cache" / "tengen"
     monkeypatch.setenv("TENGEN_CACHE_DIR", "~/caches")
     assert kernel_cache.cache_root() == Path.home() / "caches"
 

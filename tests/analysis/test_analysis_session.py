@@ -91,7 +91,6 @@ class TestAnswers:
         assert visits[-1] == 100
 
     def test_reports_at_short_intervals_leave_time_to_search(self) -> None:
-        """Each report ends a slice; where going on took longer than the interval, the search stood still for good."""
         with SessionClient(FakeBackend(seconds_to_begin=0.01)) as client:
             client.send(query(maxVisits=6, reportDuringSearchEvery=0.001))
             visits = [response["rootInfo"]["visits"] for response in client.finish()]
@@ -307,7 +306,6 @@ class TestEnd:
         output.close()
 
     def test_a_controller_that_does_not_read_gets_fewer_reports_and_every_result(self) -> None:
-        """40,000 reports that were not read took 127 MB."""
         may_write, written = threading.Event(), io.BytesIO()
 
         class Slow(io.RawIOBase):

@@ -1,5 +1,7 @@
 """`Engine.analyse`: any game's position, apart from the engine's own game, as a value with vertices."""
 
+from dataclasses import replace
+
 import pytest
 from fake_evaluators import FakeEvaluator
 
@@ -46,6 +48,9 @@ def test_results_are_those_of_a_stated_side() -> None:
         assert shown.seen_by("black").lead == pytest.approx(black.lead)
         point = Point("D4", 7)
         assert shown.seen_by("black").ownership["D4"] == pytest.approx(report.ownership_black[point])
+        moves = tuple(replace(move, surplus_visits=3) for move in report.moves)
+        found = analysis_of(replace(report, moves=moves), engine.game)
+        assert [move.visits for move in found.moves] == [move.visits + 3 for move in moves], "on other ways, too"
 
 
 def test_limits_of_an_analysis() -> None:

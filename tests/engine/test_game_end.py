@@ -173,7 +173,6 @@ TWO_WALLS = 9 * ". . . . X O . . .\n"
 def test_a_pass_is_answered_early_where_all_is_settled_and_moves_cost_points(
     rules: str, has_passed: bool, owned: float, is_over: bool
 ) -> None:
-    """Black used to play in its own territory, and lost games that it had won by a point."""
     game = game_from(TWO_WALLS, WHITE if has_passed else BLACK, rules)
     if has_passed:
         game.play(PASS)
@@ -548,7 +547,6 @@ d];W[bd];B[bc];W[ae];B[gc];W[gb];B[cb];W[hc];B[gd];W[eb];B[hd];W[hb];B[ih];W[gh]
 
 
 def test_a_pass_by_which_a_game_may_be_lost_is_searched_as_far_as_a_race_needs() -> None:
-    """One of 816 endings was lost by a pass of 30 visits, which 400 more confirmed."""
     config = Config().with_values({"search.visits": "30", "search.seed": "1", "network.network_threads": "1"})
     with Engine(config) as engine:
         engine.load_sgf(HIDDEN_RACE.encode())

@@ -104,7 +104,6 @@ def test_a_share_for_people_and_a_bad_move(engine: Engine) -> None:
 
 
 def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engine) -> None:
-    """`search` used to choose as `genmove` does, and so did the reports while it was running."""
     engine.configure({"human.human_move_share": 1.0, "search.visits": 20})
     reports: list[SearchReport] = []
     limits = SearchRequest(Limits(cancel=CancelToken()), reporting=Reporting(0.0, reports.append))
@@ -121,7 +120,6 @@ def test_a_hint_is_the_best_move_where_people_decide_what_is_played(engine: Engi
 def test_int8_is_meant_for_the_network_that_plays(
     precision: str, of_human: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--precision int8 --human-model FILE` used to be refused: human-like networks cannot be quantized."""
     loaded: list[NetworkConfig] = []
     monkeypatch.setattr("gtp_engine.nn.loading.load_evaluator", lambda network, **_: loaded.append(network))
     values = {"network.model": "net.onnx", "network.human_model": "human.onnx", "network.precision": precision}

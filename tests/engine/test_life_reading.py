@@ -233,7 +233,6 @@ DRAWN = (
 
 
 def test_no_point_is_filled_that_a_draw_depends_on(shipped: Engine) -> None:
-    """The network took the finished position for a point and a half better than it counts: D1 lost the game."""
     shipped.load_sgf(DRAWN)
     assert str(shipped.score()) == "0"
     config = Config().with_values({"search.seed": "1", "search.visits": "60", "network.network_threads": "1"})

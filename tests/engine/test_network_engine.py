@@ -187,7 +187,6 @@ class SlowToPrepare(FakeEvaluator):
 
 
 def test_a_new_board_is_prepared_beside_and_those_passed_over_are_not() -> None:
-    """`boardsize` took 1.2 to 5.4 s for a size that was new."""
     evaluator = SlowToPrepare()
     with make(evaluator) as engine:
         try:
@@ -243,7 +242,6 @@ def test_a_clock_is_not_overstepped_by_a_slow_network() -> None:
 
 @pytest.mark.parametrize("color", [BLACK, WHITE], ids=["ahead", "behind"])
 def test_a_lopsided_game_gets_all_the_visits_asked_for(color: int) -> None:
-    """Early in a handicap game a winrate of 1% or 99% used to end the search at 50 visits of the leader."""
     with make(KnowingEvaluator(), game__board_size=3, search__visits=900, game__komi=-60) as engine:
         assert engine.genmove(color, play=False).report.visits == 900
 

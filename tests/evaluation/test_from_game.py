@@ -167,6 +167,7 @@ def test_komi_makes_up_for_draws(rules: str, komi: float, share: float, expected
     assert komi_for_draws(game, share) == expected
     conditions = conditions_of(game, share)
     assert conditions.komi == komi + expected and conditions._replace(komi=komi) == conditions_of(game)
+    assert komi_for_draws(play(game, "pass"), share) == expected, "with the button, too"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,6 @@ def test_new_files_need_no_question(settings: Path) -> None:
 
 @pytest.mark.usefixtures("no_home")
 def test_a_user_without_home_directory_gets_a_bots_file(settings: Path) -> None:
-    """In a container the configuration of a bot, which lies in the current folder, ended in a traceback."""
     assert run("ogs", "--command", "/opt/gtp-engine").exit_code == 0
     assert (settings.parent / "gtp2ogs.json5").exists()
     assert sabaki(settings, "--yes").exit_code == 0

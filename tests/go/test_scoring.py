@@ -12,6 +12,7 @@ import reference
 from board_helpers import COLOR, SEKI, game_from, game_of, parse_diagram, points_of, random_position
 
 from gtp_engine import Game, KomiError, Rules, Score
+from gtp_engine.go.area import area_owners
 from gtp_engine.go.constants import BLACK, EMPTY, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.go.rules import PRESETS, Ko, Scoring, Tax
@@ -67,8 +68,10 @@ def points(score: Score) -> tuple[float, float]:
 def test_points_by_hand(diagram: str, rules: Rules, black: int, white: int, text: str):
     game, dead = game_and_dead(diagram, rules)
     before = game.board.storage.tobytes()
-    score = game.score(dead)
+    score, owners = game.score(dead), area_owners(game.board, dead)
     assert points(score) == (black, white)
+    if rules == AREA:
+        assert ((owners == BLACK).sum(), (owners == WHITE).sum()) == (black, white)
     assert str(score) == text
     assert score.margin_black == black - white
     assert score.winner == {"W": WHITE, "0": EMPTY}[text[0]]

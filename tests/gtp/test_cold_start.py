@@ -19,7 +19,6 @@ SET_UP = b"boardsize 7\nfixed_handicap 2\nkomi 0.5\nkata-set-rules japanese\npla
 
 
 def test_a_first_start_sets_up_and_plays_while_it_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`boardsize` used to wait a minute for the compiler; the end of stderr shows that no compiler is left behind."""
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     with GtpProcess("--visits", "5", stderr=subprocess.PIPE, is_cold=True) as engine:

@@ -338,7 +338,6 @@ def no_home() -> Path:
 
 
 def test_the_default_does_not_depend_on_the_current_folder() -> None:
-    """A folder that happened to have the network's name used to be played with instead, or refused."""
     succeed("default", "alphago-9x9")
     Path("alphago-9x9").mkdir()
     assert model_path(None).is_absolute() and model_path("alphago-9x9") == Path("alphago-9x9")

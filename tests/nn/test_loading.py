@@ -34,7 +34,7 @@ from gtp_engine.nn.loading import EVALUATION, disagreement
 from gtp_engine.nn.metadata import read_metadata, read_properties
 from gtp_engine.nn.named_networks import model_path, shipped_folder, shipped_networks
 from gtp_engine.nn.network_evaluator import NetworkEvaluator
-from gtp_engine.nn.network_files import NetworkFiles, find_networks, quantization_hint
+from gtp_engine.nn.network_files import NetworkFiles, find_networks, may_need_copy, quantization_hint
 from gtp_engine.nn.onnx_export.convert import convert_file
 from gtp_engine.nn.onnx_model import OnnxModel, RawOutputs
 from gtp_engine.nn.providers import PROVIDERS, Runtime
@@ -163,6 +163,7 @@ def test_an_inaccurate_copy_is_not_used_unless_asked_for(tmp_path: Path, monkeyp
 def test_a_missing_copy_that_would_be_faster_is_hinted_at(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, openvino = find_networks(networks / "small.onnx")["policy"], PROVIDERS["openvino"]
     assert quantization_hint(files, openvino, ["avx_vnni"]) == "", "not worth while for so few weights"
+    assert not may_need_copy(networks / "katago.onnx"), "it has one"
     monkeypatch.setattr("gtp_engine.nn.network_files._SMALLEST_TO_QUANTIZE", 0)
     hint = quantization_hint(files, openvino, ["avx_vnni"])
     assert "`gtp-engine models quantize " in hint and "small.onnx" in hint

@@ -478,7 +478,6 @@ def test_the_least_recently_used_entry_is_replaced() -> None:
 
 
 def test_evaluations_fill_the_memory_in_the_order_of_their_arrival() -> None:
-    """At random places, 8,000 of them took 132 µs each on 19×19, where writing takes 1."""
     cache = new_cache(1000, N)
     store_rows(cache, [70, 3, 500], random_evaluation(3))
     store_rows(cache, [3, 41], random_evaluation(2))

@@ -284,7 +284,6 @@ class TestHelp:
         assert session.game.moves == ()
 
     def test_a_hint_is_the_best_move_where_the_engine_plays_at_random(self) -> None:
-        """It used to be drawn with the temperature that the engine's own moves are drawn with."""
         random = {"puct.temperature": 5.0, "puct.temperature_early": 5.0}
         hints, played = set(), set()
         for seed in range(8):

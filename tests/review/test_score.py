@@ -58,7 +58,6 @@ def test_json_and_marks(tmp_path: Path) -> None:
 def test_marks_are_in_the_position_that_was_scored(
     tmp_path: Path, words: tuple[object, ...], more: str, marked: list[bool]
 ) -> None:
-    """They were in the last node, which shows another position."""
     target = tmp_path / "marked.sgf"
     done = score("-", *words, "--sgf", target, data=f"{DEAD_STONE.format(rules='Chinese')[:-1]}{more})")
     assert ("point 'ke': expected two letters" in done.stderr) == bool(more)

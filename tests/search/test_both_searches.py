@@ -15,7 +15,7 @@ from superko_games import game_with_superko
 
 from gtp_engine import Config, Game, Rules, parse_vertex
 from gtp_engine.go.constants import BLACK, PASS, WHITE
-from gtp_engine.search.limits import Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
+from gtp_engine.search.limits import FirstMove, Limits, Restriction, Searcher, SearchRequest, avoid_until_depths
 from gtp_engine.search.puct.joint_search import JointSearch
 from gtp_engine.search.puct.puct_search import PuctSearch
 from gtp_engine.search.report import FEW_VISITS, MoveReport, Outlook, SearchReport, completed
@@ -27,7 +27,7 @@ EVERYTHING = frozenset(range(1, 43))
 
 @pytest.fixture(params=["puct", "rave", "uct"])
 def searcher(request: pytest.FixtureRequest) -> Iterator[Searcher]:
-    values = {"search.seed": 1, "search.threads": 2, "puct.symmetry_pruning": False}
+    values = {"search.seed": 1, "search.threads": 2, "puct.symmetry_pruning": False, "puct.temperature_early": 5.0}
     config = Config().with_values(values | {"search.search": request.param})
     is_network = request.param == "puct"
     with closing(PuctSearch(config, FakeEvaluator()) if is_network else RolloutSearch(config.search)) as searcher:
@@ -35,11 +35,12 @@ def searcher(request: pytest.FixtureRequest) -> Iterator[Searcher]:
 
 
 def test_clear_makes_the_next_search_the_first_one(searcher: Searcher) -> None:
-    first, again = searcher.run(Game(9), Limits(200)), searcher.run(Game(9), Limits(400))
+    """With the same moves drawn, too."""
+    drawn = [SearchRequest(Limits(visits), first_move=FirstMove.DRAWN) for visits in range(200, 401, 25)]
+    *_, again = reports = [searcher.run(Game(9), each) for each in drawn]
     searcher.clear()
-    cleared = searcher.run(Game(9), Limits(200))
-    assert (again.visits, again.playouts) == (400, 200)
-    assert visits_of(first) == visits_of(cleared)
+    assert (again.visits, again.playouts) == (400, 25)
+    assert [visits_of(searcher.run(Game(9), each)) for each in drawn] == [visits_of(each) for each in reports]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def exploring(**shares: Any) -> Config:
     """Return a configuration with these options of the section human, or of puct, for a search like the oracle's."""
     shares = {"graph_search": False, **shares}
     plain = config(seed=SEED, eval_batch=1, symmetry_pruning=False, ending_bonus=0, subtree_bias=0)
-    sections = {name: "puct." if name == "graph_search" else "human.human_" for name in shares}
+    sections = {name: "puct." if hasattr(Config().puct, name) else "human.human_" for name in shares}
     return plain.with_values({sections[name] + name: value for name, value in shares.items()})
 
 
@@ -63,6 +63,7 @@ CASES = {
         "c_puct_permanent": 0.3,
     },
     "the opponent only": {"opponent_weightless": 0.4, "opponent_weightful": 0.6},
+    "visits of nodes": {"root_weightless": 0.6, "more_passing_hacks": False},
     "shared nodes": {"root_weightless": 0.4, "own_weightless": 0.3, "own_weightful": 0.3, "graph_search": True},
 }
 

@@ -129,7 +129,6 @@ def test_the_move_of_a_single_visit_is_drawn_from_the_policy() -> None:
 
 
 def test_a_temperature_varies_the_move_and_nothing_else() -> None:
-    """The winrate used to be that of the move drawn, for which the engine could resign."""
     plain, drawn = search(Game(5), 120, ShapedEvaluator()), set()
     assert plain.moves[0].visits >= FEW_VISITS
     for seed in range(8):
@@ -381,7 +380,6 @@ def test_black_begins_on_the_right_and_mirrored_moves_are_reported() -> None:
 @pytest.mark.parametrize("graph_search", [False, True])
 @pytest.mark.parametrize("subtree_bias", [0, 0.45])
 def test_a_reused_tree_forgets_the_moves_that_mirror_others(graph_search: bool, subtree_bias: float) -> None:
-    """Half of the visits of the new root used to be spent on moves that are neither reported nor played."""
     game = Game(5)
     options = {"graph_search": graph_search, "subtree_bias": subtree_bias, "noise_pruning_scale": 0}
     with Searching(FakeEvaluator(), **options) as searcher:

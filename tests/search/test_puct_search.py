@@ -243,7 +243,6 @@ def test_a_collapsed_node_is_expanded_again() -> None:
 
 
 def test_a_reused_tree_counts_points_around_the_score_expected_now() -> None:
-    """Utilities used to keep the score centre of the search in which a position was evaluated."""
     game = Game(9)
     with Searching(FakeEvaluator(batch=4), symmetry_pruning=False) as searcher:
         report = searcher.run(game, Limits(300))

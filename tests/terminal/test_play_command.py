@@ -127,7 +127,6 @@ def test_a_game_on_a_terminal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["its window is closed", "it is ended", "it is ended while the engine thinks"])
 def test_a_game_is_saved_when_the_program_has_to_end(tmp_path: Path, end: str) -> None:
-    """It was lost, and after SIGTERM the terminal stayed without echo and cursor."""
     is_thinking = end.endswith("thinks")
     terminal = Terminal(tmp_path, *(["--visits", "0", "--time-per-move", "300"] if is_thinking else []))
     terminal.wait_for("your move (black)>")
