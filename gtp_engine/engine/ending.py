@@ -240,7 +240,7 @@ class Ending:
     def _move_worth_points(self) -> int:
         """Return the best other move of a longer search if a pass would cost a point, also where that decides nothing.
 
-        A search in which the opponent moves first tells that; without time for it, PASS unless a chain is in danger.
+        A search in which the opponent moves first shows it; without time for that, PASS unless a chain is in danger.
         """
         game, report = self.game, self.report
         is_moot = not report.has_score or game.has_free_button or not may_be_over(game)
