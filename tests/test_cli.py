@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from busy_machine import bound
 from click.testing import CliRunner, Result
-from documents import cli_commands, commands_of
+from documents import commands_of
 from puct_support import AreaEvaluator
 
 from gtp_engine import MatchSettings, __version__
@@ -23,8 +23,8 @@ from gtp_engine.cli.options import build_config
 from gtp_engine.config import Config
 
 
-def invoke(*arguments: str, **page: int) -> Result:
-    return CliRunner().invoke(cli, list(arguments), prog_name="gtp-engine", **page)  # type: ignore[arg-type]
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), prog_name="gtp-engine")
 
 
 @pytest.fixture
@@ -90,15 +90,6 @@ class TestConfigCommand:
         assert (served[0].game.rules, served[0].search.visits) == ("aga", 9)
 
 
-def flags_shown(*command: str) -> list[str]:
-    """Return the lines of a command's whole help that show its use, its flags and their subjects, without texts."""
-    option = "--help-all" if "--help-all" in invoke(*command, "--help").output else "--help"
-    text = invoke(*command, option, terminal_width=9999, max_content_width=9999).output
-    text = re.sub(r"\n {9,}", "  ", text)
-    lines = [line for line in text.splitlines() if re.match(r"  -|Options \[|Usage", line)]
-    return [re.sub(r"^  (-.*?)(  .*?)?( \[[^\]]*\])?$", r"  \1\3", line) for line in lines]
-
-
 class TestHelp:
     """Help says what a newcomer has to know."""
 
@@ -125,16 +116,6 @@ class TestHelp:
     def test_help_as_a_word(self) -> None:
         assert invoke("help").output == invoke("--help").output
         assert invoke("help", "play").output == invoke("play", "--help").output
-
-    def test_which_flags_commands_have_with_units_bounds_and_defaults(self) -> None:
-        """Those of `gtp` in the order of its page, those of other commands where they are others."""
-        usual, lines = flags_shown("gtp"), list[str]()
-        for command, _ in cli_commands():
-            flags = flags_shown(*command.split())
-            lacks = [flag.split()[0] for flag in usual[1:] if flag not in flags] if len(flags) > 100 else []
-            lines += [line for line in flags if command == "gtp" or line not in usual]
-            lines += ["  without " + " ".join(flag for flag in lacks if flag != "Options")] if lacks else []
-        assert lines == (Path(__file__).parent / "data" / "flags.txt").read_text("utf-8").splitlines()
 
 
 def test_engines_of_one_name_are_told_apart() -> None:

@@ -1,12 +1,16 @@
 """Flags generated from settings have the fields' types, bounds, choices, defaults and help."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner
+from documents import cli_commands
 
 from gtp_engine.base.errors import ConfigError
+from gtp_engine.cli import cli
 from gtp_engine.cli.options import ConfigCommand, settings_options
 from gtp_engine.config.option import section_options
 from gtp_engine.training.alphago.stages.stage_settings import PolicyLearning
@@ -56,3 +60,23 @@ def test_a_command_may_have_some_of_the_flags_only() -> None:
 def test_a_field_with_another_default_has_the_same_help() -> None:
     helps = [{each.name: each.help for each in section_options(kind)} for kind in (Learning, PolicyLearning)]
     assert helps[0] == helps[1] and "averaged weights" in helps[1]["average_steps"]
+
+
+def flags_shown(*command: str) -> list[str]:
+    """Return the lines of a command's whole help that show its use, its flags and their subjects, without texts."""
+    width: dict[str, Any] = {"prog_name": "gtp-engine", "terminal_width": 9999, "max_content_width": 9999}
+    pages = [CliRunner().invoke(cli, [*command, page], **width).output for page in ("--help-all", "--help")]
+    text = re.sub(r"\n {9,}", "  ", pages["--help-all" not in pages[1]])
+    lines = [line for line in text.splitlines() if re.match(r"  -|Options \[|Usage", line)]
+    return [re.sub(r"^  (-.*?)(  .*?)?( \[[^\]]*\])?$", r"  \1\3", line) for line in lines]
+
+
+def test_which_flags_commands_have_with_units_bounds_and_defaults() -> None:
+    """Those of `gtp` in the order of its page, those of other commands where they are others."""
+    usual, lines = flags_shown("gtp"), list[str]()
+    for command, _ in cli_commands():
+        flags = flags_shown(*command.split())
+        lacks = [flag.split()[0] for flag in usual[1:] if flag not in flags] if len(flags) > 100 else []
+        lines += [line for line in flags if command == "gtp" or line not in usual]
+        lines += ["  without " + " ".join(flag for flag in lacks if flag != "Options")] if lacks else []
+    assert lines == (Path(__file__).parent / "data" / "flags.txt").read_text("utf-8").splitlines()
