@@ -137,7 +137,6 @@ def lessons() -> dict[str, Any]:
 async def test_a_mistake_is_shown_from_the_position_before_with_what_was_played_and_what_was_better(
     windows: Windows, tmp_path: Path, lessons: dict[str, Any], window: dict[str, Any]
 ) -> None:
-    """It stopped after the bad move, and the better one was never on the board together with it."""
     better = lessons["moves"][0]["best"]
     page = await opened(windows, tmp_path, lessons, "#6", **window)
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -171,6 +170,8 @@ async def test_the_players_mistakes_are_listed_apart_and_the_persons_come_first(
 ) -> None:
     page = await opened(windows, tmp_path, lessons | {"person": "W"})
     assert await page.locator("#mistakes h3").all_inner_texts() == ["Bob", "Ann"]
+    better = [" ".join(each["candidates"][0]["line"][:6]) for each in lessons["positions"][1::-1]]
+    assert [each.split(" · ")[3] for each in await page.locator("#mistakes .more").all_inner_texts()] == better
     await page.click("#reader-B")
     assert await page.locator("#mistakes h3").all_inner_texts() == ["Ann", "Bob"]
     assert "Ann played like 3k, between 5k or weaker and 1k." in await page.inner_text("#ranks")

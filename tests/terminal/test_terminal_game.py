@@ -203,7 +203,6 @@ def test_an_estimate_that_was_stopped_is_not_shown(engine: Engine, monkeypatch: 
 
 
 def test_dead_stones_that_were_not_looked_for_to_the_end(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The score was shown as if there were none."""
     interrupted(monkeypatch, "propose_dead")
     script = play(engine, "pass", diagram=DEAD_STONE)
     assert script.messages[1].startswith("Stopped: no stone is marked as dead. ")
@@ -211,7 +210,6 @@ def test_dead_stones_that_were_not_looked_for_to_the_end(engine: Engine, monkeyp
 
 
 def test_what_waits_for_the_compiler_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An estimate took a minute at a first start, without a word about the reason, or about Ctrl-C."""
     script, compiling = play(engine, "score", "hint"), "Compiling: plays weaker."
     assert script.progress[0] == "Estimating the score … (Ctrl-C stops)" and compiling not in script.screens[0].facts
     monkeypatch.setattr(Kernels, "is_compiling", True)

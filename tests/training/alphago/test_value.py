@@ -16,7 +16,7 @@ from gtp_engine.config.sections import NetworkConfig
 from gtp_engine.evaluation.evaluator import Request
 from gtp_engine.evaluation.from_game import write_game
 from gtp_engine.evaluation.positions import new_evaluation, new_positions
-from gtp_engine.go.constants import BLACK, PASS, WHITE
+from gtp_engine.go.constants import BLACK, EMPTY, PASS, WHITE
 from gtp_engine.go.coords import board_points
 from gtp_engine.training.alphago.stages.game_positions import GameStore, examples_of
 from gtp_engine.training.alphago.stages.nets import NetShape, PolicyNet, ValueNet, export_net
@@ -87,12 +87,13 @@ def test_samples_have_the_perspective_of_the_side_to_move_after_a_random_move() 
     player = favourite(5, "favourite")
     games = list(islice(value_games(player, player, (4, 4), GAME, np.random.default_rng(1)), 200))
     assert len({game.points[0] for game in games if game.moment == 1}) > 3
+    games[0] = replace(games[0], winner=EMPTY)
     store, numbers = samples_of(games)
     colors = store.moves.colors[numbers].tolist()
     assert {BLACK, WHITE} == set(colors)
     for game, color, outcome in zip(games, colors, store.outcomes(numbers), strict=True):
         assert played(game, game.moment).to_play == color
-        assert outcome == (1 if game.winner == color else -1)
+        assert outcome == {color: 1, EMPTY: 0}.get(game.winner, -1)
 
 
 def test_a_folder_is_filled_with_games(tmp_path: Path) -> None:
