@@ -51,8 +51,8 @@ def test_stones_played_in_a_row_count_as_handicap() -> None:
 )
 def test_when_people_stop(rules: str, stones: int, passes: int, late: bool, stop: bool) -> None:
     """Where 30 of 100 points hold stones; 15 after a pass where playing on costs points."""
-    game = Game(10, rules=Rules.parse(rules))
-    points = board_points(10, 10)[: 2 * stones : 2]
+    game = Game(20, 5, Rules.parse(rules))
+    points = board_points(20, 5)[: 2 * stones : 2]
     game.set_up([Move(BLACK, point) for point in points])
     for _ in range(passes):
         game.play(PASS)
